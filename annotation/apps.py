@@ -6,7 +6,7 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
-        from annotation.campaigns.opening import answer_is_judged
+        from annotation.campaigns.lifecycle import answer_is_judged
         from annotation.enums import AnnotationAct
         from annotation.release.next_batch import release_growth
         from core.people.audit_log import register_acts

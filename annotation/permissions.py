@@ -1,6 +1,7 @@
 """What a person may do in a campaign, by the table of roles in core/people/roles.py."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeGuard
 
 from django.contrib.auth.models import AnonymousUser, User
@@ -18,20 +19,15 @@ def is_person(user: Person) -> TypeGuard[User]:
     return user.is_authenticated and user.is_active
 
 
-def _has_right(user: Person, campaign: Campaign, right: Right) -> bool:
+def has_right_in(user: Person, campaign: Campaign, right: Right) -> bool:
     """Return whether a role in the campaign gives the right; people who may evaluate never label."""
     if can_evaluate(user) or not is_person(user):
         return False
     return campaign.members.filter(person=user, role__in=roles_with(right)).exists()
 
 
-def is_annotator(user: Person, campaign: Campaign) -> bool:
-    """Return whether the person may annotate, as adjudicators may too."""
-    return _has_right(user, campaign, Right.ANNOTATE)
-
-
-def is_adjudicator(user: Person, campaign: Campaign) -> bool:
-    return _has_right(user, campaign, Right.ADJUDICATE)
+is_annotator = partial(has_right_in, right=Right.ANNOTATE)  # adjudicators may annotate too
+is_adjudicator = partial(has_right_in, right=Right.ADJUDICATE)
 
 
 def has_consented(user: Person, campaign: Campaign) -> bool:

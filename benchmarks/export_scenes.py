@@ -212,7 +212,9 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
         (top,) = draw_candidates(n, 1, rng)
         score = np.broadcast_to(-np.arange(100, dtype=np.float32), top.shape)
         system = System.objects.create(graph=pool.graph, name=name, kind="transe", state="trained", artifact="none")
-        _store(system, None, graph, Pass(keys, csr, RankingResult(top % e, score, position, position, position)), 0)
+        raw = np.tile(np.arange(1, top.shape[1] + 1, dtype=np.int32), (n, 1))
+        scored = RankingResult(top % e, score, raw, position, position, position)
+        _store(system, None, graph, Pass(keys, csr, scored), 0)
 
 
 def main() -> None:

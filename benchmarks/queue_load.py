@@ -61,7 +61,7 @@ class Person:
 
 def make_campaign(items: int) -> Campaign:
     """Make a campaign of drawn items, ten per question."""
-    from annotation.campaigns.opening import open_campaign
+    from annotation.campaigns.lifecycle import open_campaign
     from pooling.models import Pool, PooledTriple
 
     rng = np.random.default_rng(2)

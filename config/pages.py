@@ -1,10 +1,12 @@
-"""Title, heading and breadcrumbs of every page, by the name of its URL.
+"""Title, heading and breadcrumbs of every page, by the name of its URL; and the tabs of pages that belong together.
 
 The words may name variables of the page's context: "{pool.name}". Tags of core/templatetags/frame.py write them.
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
 
 from typing import NamedTuple
+
+from core.people.roles import Right
 
 
 class Page(NamedTuple):
@@ -113,9 +115,44 @@ PAGES = {
         "{triple.statement}",
     ),
     "export": Page("pool", "Test set", "Test set of {pool.name}", "Qrels and test set"),
+    "papers": Page("home", "Papers", "Papers", "Tables and figures of the papers"),
     "open-world": Page("home", "Open world"),
     "open-world-studies": Page("open-world", "Studies", "Open-world studies", "Open-world studies"),
     "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
     "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
 }
 UNLINKED = {"help"}  # crumbs that name a group, not a page
+
+
+class Tabs(NamedTuple):
+    of: str  # what its pages are about: words with the name of the pool
+    rows: tuple[tuple[str, str, str, Right], ...]  # key, label, URL name, right that it needs
+
+
+TABS = {
+    "pool": Tabs(
+        "Pool {}",
+        (
+            ("triples", "Triples", "pool-triples", Right.EVALUATE),
+            ("seeds", "Seeds", "pool-seeds", Right.EVALUATE),
+            ("overlap", "Overlap", "pool-overlap", Right.EVALUATE),
+            ("growth", "Growth", "pool-growth", Right.EVALUATE),
+        ),
+    ),
+    "campaign": Tabs(
+        "Campaign of {}",
+        (
+            ("campaign", "Overview", "campaign", Right.EVALUATE),
+            ("people", "People", "campaign-people", Right.MANAGE),
+            ("rules", "Rules", "campaign-rules", Right.MANAGE),
+            ("order", "Order", "campaign-order", Right.MANAGE),
+            ("sources", "Sources", "campaign-sources", Right.MANAGE),
+            ("guidelines", "Guidelines", "campaign-guidelines", Right.MANAGE),
+            ("inbox", "Inbox", "inbox", Right.MANAGE),
+            ("triples", "Triples", "campaign-triples", Right.MANAGE),
+            ("quality", "Agreement", "quality", Right.EVALUATE),
+            ("annotators", "Annotators", "annotators", Right.MANAGE),
+            ("checks", "Checks", "checks", Right.MANAGE),
+        ),
+    ),
+}

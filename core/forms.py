@@ -33,19 +33,20 @@ class SmallFileField(forms.FileField):
 
 
 class TypedNameForm(PageForm):
-    """Ask for the name of what is to be deleted."""
+    """Ask for a name, of what is to be deleted say, so that nobody does the act by accident."""
 
-    name = forms.CharField(max_length=200, required=False)
+    wanted, refusal = "To delete it for good, type its name: {}", NOT_TYPED
+    typed = forms.CharField(max_length=200, required=False)
 
     def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.expected = expected
-        self.fields["name"].label = f"To delete it for good, type its name: {expected}"
-        self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
+        self.fields["typed"].label = self.wanted.format(expected)
+        self.fields["typed"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
 
-    def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.expected:
-            raise forms.ValidationError(NOT_TYPED.format(self.expected))
+    def clean_typed(self) -> str:
+        if self.cleaned_data["typed"] != self.expected:
+            raise forms.ValidationError(self.refusal.format(self.expected), "name")
         return self.expected
 
 

@@ -1,6 +1,7 @@
-"""Write docs/systems.md from the registry of systems and docs/systems_measured.tsv: python docs/write_systems.py."""
+"""Write docs/systems.md from the registry of systems and what was measured: python docs/write_systems.py."""
 
 import csv
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "docs" / "systems.md"
 MEASURED = ROOT / "docs" / "systems_measured.tsv"
+THIRTEEN = ROOT / "docs" / "measured"  # of benchmarks/thirteen.py
+COLUMNS = ("graph", "validation MRR", "test MRR", "epochs", "seconds an epoch", "with")
 EXAMPLE = ROOT / "docs" / "example_system.py"
 HEAD = """# Systems
 
-Written by `docs/write_systems.py` from the registry (`pooling/systems/`) and `docs/systems_measured.tsv`: change it there.
+Written by `docs/write_systems.py` from the registry (`pooling/systems/`), `docs/systems_measured.tsv` and `docs/measured/`: change it there.
 
 A system is a model with its settings and seed. All that learn vectors are trained with reciprocal relations, so that every question asks for a tail, of a relation or of its inverse; in a formula h, r and t are the vectors of head, relation and tail. Trained unless others are asked for: {usual}.
 
@@ -102,6 +105,19 @@ def figures() -> dict[str, list[dict[str, str]]]:
         for row in csv.DictReader(file, delimiter="\t"):
             name = row.pop("system")
             found.setdefault(name, []).append({key: value or "not measured" for key, value in row.items()})
+    for path in sorted(THIRTEEN.glob("*.json")):
+        one = json.loads(path.read_text(encoding="utf-8"))
+        changed = ", ".join(f"{key}={value}" for key, value in one["changed"].items()) or "the preset"
+        apart = 100 * (one["test_mrr"] / one["published_mrr"] - 1)
+        row = (
+            "FB15k-237",
+            f"{one['validation_mrr']:.4f}",
+            f"{one['test_mrr']:.4f}",
+            f"{one['best_epoch']} of {one['epochs']}",
+            f"{one['seconds'] / one['epochs']:.0f}",
+            f"{changed}; published test MRR {one['published_mrr']:.3f}, here {apart:+.1f} % (docs/measured)",
+        )
+        found.setdefault(one["system"], []).append(dict(zip(COLUMNS, row, strict=True)))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.views import analyses, browse, keeping, labels, open_world, overview, test_sets
+from evaluation.views import analyses, browse, keeping, labels, open_world, overview, papers, test_sets
 
 POOL = "pools/<slug:name>"
 EVALUATION = f"{POOL}/evaluation"
@@ -12,6 +12,8 @@ STUDY = "open-world/studies/<slug:name>"
 urlpatterns = [
     path("", overview.home, name="home"),
     path("help/<slug:page>", overview.help_page, name="help-page"),
+    path("papers", papers.papers, name="papers"),
+    path("papers/<slug:number>", papers.paper, name="paper"),
     path("open-world", open_world.open_world, name="open-world"),
     path("open-world/<slug:table>.csv", open_world.open_world_csv, name="open-world-csv"),
     path("open-world/studies", open_world.studies, name="open-world-studies"),

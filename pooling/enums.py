@@ -44,6 +44,14 @@ class PoolOrigin(models.TextChoices):
     IMPORTED = "imported"
 
 
+class PoolRule(models.TextChoices):
+    """What a pool takes of each run, to its depth k; of one made elsewhere nobody says it."""
+
+    FILTERED = "filtered", "filtered (the first k candidates after known answers are removed)"
+    RAW = "raw", "raw (the first k of the full list; known answers are dropped afterwards)"
+    UNKNOWN = "unknown", "not known"
+
+
 class PoolState(models.TextChoices):
     BUILDING = "building"
     READY = "ready"

@@ -10,17 +10,15 @@ from pooling.models import Graph, Pool, System
 
 
 def training_left(job: Job, state: JobState) -> None:
-    """Correct the state of a system whose training job is over without being done."""
-    if job.system_id:
-        left = SystemState.CANCELLED if state == JobState.CANCELLED else SystemState.FAILED
-        System.objects.filter(pk=job.system_id, state=SystemState.TRAINING).update(state=left)
+    """Give a system whose training job failed or was cancelled the same state."""
+    left = SystemState(state.value)
+    System.objects.filter(jobs=job, state=SystemState.TRAINING).update(state=left)
 
 
 def building_left(job: Job, state: JobState) -> None:
-    """Correct the state of a pool whose building job is over without being done."""
-    if job.pool_id:
-        left = PoolState.CANCELLED if state == JobState.CANCELLED else PoolState.FAILED
-        Pool.objects.filter(pk=job.pool_id, state=PoolState.BUILDING).update(state=left)
+    """Give a pool whose building job failed or was cancelled the same state."""
+    left = PoolState(state.value)
+    Pool.objects.filter(jobs=job, state=PoolState.BUILDING).update(state=left)
 
 
 _SYSTEMS, _BUILT = PoolingAct.SYSTEMS_TRAINED, PoolingAct.POOL_BUILT

@@ -86,22 +86,24 @@ def make_umls() -> Graph:
 @cache
 def _trained(kind: str, graph_name: str, key: tuple[int, int, int], seed: int) -> Path:
     """Folder with the checkpoint of a system, trained once a session; `key` is there for the cache only."""
-    from pooling.learning.loop import train_system
+    from pooling.learning.loop import Training, train_system
 
     graph = open_graph(Graph.objects.get(name=graph_name))
     _kept.append(TemporaryDirectory(prefix="triplepool-systems-"))
     folder = Path(_kept[-1].name)
     train_system(
-        kind,
-        graph.train,
-        graph.valid,
-        graph.num_entities,
-        graph.num_relations,
-        settings_of(kind, graph_name),
-        seed=seed,
-        directory=folder,
-        threads=1,
-        device="cpu",
+        Training(
+            kind,
+            graph.train,
+            graph.valid,
+            graph.num_entities,
+            graph.num_relations,
+            settings_of(kind, graph_name),
+            seed=seed,
+            directory=folder,
+            threads=1,
+            device="cpu",
+        )
     )
     return folder
 

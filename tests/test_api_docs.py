@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Label
 from core.api.listing import Listing
 from core.api.schema import ERRORS
@@ -124,7 +124,7 @@ def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):
     here["download"](here["export"], "part.zip")
     assert (Path("part.zip").read_bytes(), asked) == (whole, [f"bytes={len(whole) // 2}-"])
     Path("other.zip").write_bytes(b"x" * len(whole))
-    with pytest.raises(SystemExit, match=r"other.zip is not the archive: delete it and download again."):
+    with pytest.raises(SystemExit, match=r"other.zip is not the zip file: delete it and download again."):
         here["download"](here["export"], "other.zip")
 
 

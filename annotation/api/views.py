@@ -21,6 +21,7 @@ from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYo
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_labels
 from annotation.messages import flags
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
@@ -133,7 +134,7 @@ class Submit(_OfTicket):
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
         campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
-        result = labels.submit(request.user, ticket, lease, **asked, sources=sources)
+        result = labels.submit(request.user, ticket, lease, GivenAnswer(**asked), sources=sources)
         content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
@@ -190,7 +191,7 @@ class Change(Endpoint):
         if campaign is None:
             raise Http404
         self.check_role(campaign)
-        result = labels.change(request.user, label, **checked(data.AnswerInput, request))
+        result = labels.change(request.user, label, GivenAnswer(**checked(data.AnswerInput, request)))
         return Response(data.result_data(result))
 
 

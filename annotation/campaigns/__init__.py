@@ -1,6 +1,6 @@
 """A campaign as its manager sees it: opened, set up, watched.
 
-opening.py opens one (open_campaign, get_campaign) and changes its rules and state (set_rules, set_state); overview.py
+lifecycle.py opens one (open_campaign, get_campaign) and changes its rules and state (set_rules, set_state); overview.py
 counts what is done and left (overview, outlook, open_reports, labels_by_source); items.py finds items and their history
 (find_items, item_rows, history, people_who_answered).
 """

@@ -8,10 +8,9 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotState
-from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
-from annotation.questions.templates import question_text
+from annotation.questions.templates import statements_now
 from core.models import AuditEntry
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -71,18 +70,11 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     items = items.annotate(
         num_labels=Count("labels", filter=live, distinct=True), num_reports=Count("flags", distinct=True)
     )
-    found = {item.pk: item for item in items}
-    graph = open_graph(campaign.pool.graph)
-    templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
+    by_id = {item.pk: item for item in items}
+    found = [by_id[pk] for pk in ids]
     return [
-        ItemRow(
-            item,
-            question_text(item, templates[item.triple.relation], graph).statement,
-            _verdict(item),
-            item.num_labels,
-            item.num_reports,
-        )
-        for item in (found[pk] for pk in ids)
+        ItemRow(item, question, _verdict(item), item.num_labels, item.num_reports)
+        for item, question in zip(found, statements_now(campaign, found), strict=True)
     ]
 
 

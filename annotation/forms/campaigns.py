@@ -8,12 +8,12 @@ from django import forms
 from django.contrib.auth.models import User
 
 from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
-from annotation.campaigns.opening import LIMITS
+from annotation.campaigns.lifecycle import LIMITS
 from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
-from core.forms import PageForm, set_choices, set_rows
+from core.forms import PageForm, TypedNameForm, set_choices, set_rows
 
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000
@@ -21,34 +21,12 @@ MAX_SAMPLE = 5000
 WRONG_NAME = "Type {}, exactly so. Nothing was changed."
 
 
-def typed_name(what: str) -> forms.CharField:
-    return forms.CharField(
-        label=what,
-        max_length=200,
-        required=False,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
-    )
-
-
-class _Named(PageForm):
-    """A form in which a name must be typed, so that nobody does the act by accident."""
-
-    def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.name = name
-
-    def clean_typed(self) -> str:
-        typed = self.cleaned_data["typed"]
-        if typed != self.name:
-            raise forms.ValidationError(WRONG_NAME.format(self.name), "name")
-        return str(typed)
-
-
-class StateForm(_Named):
+class StateForm(TypedNameForm):
     """Pause, close or open a campaign; to close it, its pool's name must be typed."""
 
+    wanted, refusal = "Type the name of the pool to close the campaign", WRONG_NAME
     state = forms.ChoiceField(choices=CampaignState.choices, widget=forms.HiddenInput)
-    typed = typed_name("Type the name of the pool to close the campaign")
+    field_order = ("state", "typed")  # whether a name is needed follows from the state
 
     def clean_typed(self) -> str:
         return super().clean_typed() if self.cleaned_data.get("state") == CampaignState.CLOSED else ""
@@ -169,11 +147,12 @@ class ReasonForm(PageForm):
     reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log.")
 
 
-class WithdrawForm(_Named):
+class WithdrawForm(TypedNameForm):
+    wanted, refusal = "Type the name of the person", WRONG_NAME
     reason = forms.CharField(
         label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log. Name no person in it."
     )
-    typed = typed_name("Type the name of the person")
+    field_order = ("reason", "typed")
 
 
 class ItemFilterForm(PageForm):

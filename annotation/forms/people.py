@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 
 from annotation.models import Campaign, Invitation
-from core.forms import PageForm, set_choices, set_rows
+from core.forms import PageForm, TypedNameForm, set_choices, set_rows
 from core.people.roles import CampaignRole, SiteRole
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
@@ -134,19 +134,7 @@ class EmailForm(PageForm):
     email = _email("Used for a forgotten password only. May be left empty.")
 
 
-class ConfirmForm(PageForm):
+class ConfirmForm(TypedNameForm):
     """Confirmation of an erasure: the name of the account must be typed."""
 
-    name = forms.CharField(
-        max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"})
-    )
-
-    def __init__(self, *args: Any, name: str, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.expected = name
-        self.fields["name"].label = f"Type {name} to confirm"
-
-    def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.expected:
-            raise forms.ValidationError(f"That is not {self.expected}. Nothing was erased.")
-        return self.expected
+    wanted, refusal = "Type {} to confirm", "That is not {}. Nothing was erased."

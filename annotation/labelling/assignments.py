@@ -13,9 +13,9 @@ from annotation.enums import ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
-from annotation.labelling.queue import newest_templates
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
+from annotation.questions.templates import newest_templates
 
 KeptLabel = Label | CheckLabel | SurplusLabel
 

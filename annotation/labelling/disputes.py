@@ -13,10 +13,10 @@ from django.utils import timezone
 from annotation.enums import Answer
 from annotation.judging.judgements import live_labels
 from annotation.judging.waiting import most_disputed, waiting_disputes
-from annotation.labelling.queue import held_slots, newest_templates
+from annotation.labelling.queue import held_slots
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
-from annotation.questions.templates import question_text
+from annotation.questions.templates import statements_now
 from pooling.graphs.opening import open_graph
 
 
@@ -60,18 +60,17 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
     items = Item.objects.select_related("triple__judgement").annotate(
         last=Max("labels__created_at"), num_labels=Count("labels", filter=Q(labels__supersedes=None))
     )
-    found = items.in_bulk([slot.item_id for slot in slots])
-    graph = open_graph(campaign.pool.graph)
-    templates = newest_templates(campaign, {item.triple.relation for item in found.values()})
+    by_id = items.in_bulk([slot.item_id for slot in slots])
+    found, relations = [by_id[slot.item_id] for slot in slots], open_graph(campaign.pool.graph).relations
     return [
         Dispute(
-            question_text(item, templates[item.triple.relation], graph).statement,
-            graph.relations[item.triple.relation],
+            question,
+            relations[item.triple.relation],
             item.triple.judgement.decided_at if item.reopened and hasattr(item.triple, "judgement") else item.last,
             item.num_labels,
             answer_difference(given[item.pk]),
         )
-        for item in (found[slot.item_id] for slot in slots)
+        for item, question in zip(found, statements_now(campaign, found), strict=True)
     ]
 
 

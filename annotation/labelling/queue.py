@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.enums import CampaignState, ItemState, SlotState
@@ -14,25 +14,19 @@ from annotation.judging.transitions import claimable, move_checks, move_slots, r
 from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
 from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
+from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
 
 # groups are given out whole, up to this many slots per person
 MAX_LEASED = 50
 
 
-def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
-    """Lease slots to an annotator until `count` are held; return all held ones, in order.
+def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = None) -> tuple[list[Slot], set[int]]:
+    """Lease slots to an annotator until `count` are held; return all held ones, in order, and the ids of new ones.
 
     Questions are given out whole. Items with one label come first, then groups in the seeded random order. An item on
     which the person has a slot is not offered again. Item, triple and question template are loaded.
     """
-    return claim_new(campaign, user, count, now=now)[0]
-
-
-def claim_new(
-    campaign: Campaign, user: User, count: int, *, now: datetime | None = None
-) -> tuple[list[Slot], set[int]]:
-    """Lease slots as `claim` does; return all held slots, and the ids of those that were not held before."""
     now = now or timezone.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
@@ -77,7 +71,7 @@ def claim_disputed(
     slots: list[Slot] = []
     if campaign.state == CampaignState.CLOSED:
         return slots
-    for wait in (False, True):  # as in `claim_new`
+    for wait in (False, True):  # as in `claim`
         with transaction.atomic():
             held = _renew_held(campaign, user, (ADJUDICATION,), now)
             if held < count and campaign.state == CampaignState.OPEN:
@@ -135,14 +129,6 @@ def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> lis
     slots = held_slots(campaign, user).filter(number__in=numbers).select_related("item__triple", "template")
     # sorted here: asked to sort, SQLite walks all items of the campaign in their order
     return sorted(slots.order_by(), key=lambda slot: slot.item.order)
-
-
-def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int, QuestionTemplate]:
-    """Return the current question template by relation index, in one query."""
-    found = QuestionTemplate.objects.filter(
-        relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
-    ).annotate(index=F("relation__index"))
-    return {template.index: template for template in found.order_by("version")}
 
 
 def by_template(campaign: Campaign, places: Iterable[Slot | Check]) -> Iterator[tuple[QuestionTemplate, list[int]]]:

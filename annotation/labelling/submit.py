@@ -21,6 +21,7 @@ from annotation.sources.verified import VerifiedSources, verified
 
 MAX_COMMENT = 2000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
+TOO_LATE = "This label can no longer be changed. It stays as it is."
 _USED = "The id of this answer was used for another one. Load the page again, then answer."
 _SURPLUS = {
     SurplusReason.LATE: "Your time for this question was over and it went to somebody else: kept as a surplus label.",
@@ -48,12 +49,7 @@ def submit(
     user: User,
     ticket: UUID,
     lease: UUID,
-    client_id: UUID,
-    answer: str,
-    source_url: str = "",
-    comment: str = "",
-    active_ms: int = 0,
-    away_ms: int = 0,
+    given: GivenAnswer,
     *,
     sources: VerifiedSources | None = None,
     now: datetime | None = None,
@@ -66,15 +62,15 @@ def submit(
     """
     if lease != lease_of(ticket, user.pk):
         raise NotYours("This question was not given to you. Load the page again; no label was changed.")
-    given = _given(client_id, answer, source_url, comment, active_ms, away_ms)
-    with _one_client_id(client_id), transaction.atomic():
+    given = _tidied(given)
+    with _one_client_id(given.client_id), transaction.atomic():
         asked = find_submitted(user, ticket)
         if asked is None:
             raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
         closed = asked.campaign.state == CampaignState.CLOSED
         if asked.is_held and not closed:
             _check(asked, given, sources)
-            if asked.other_labels.objects.filter(client_id=client_id).exists():
+            if asked.other_labels.objects.filter(client_id=given.client_id).exists():
                 raise AnswerRefused(_USED)  # as the database does for the id of a label of the same kind
             if asked.answer_held():
                 return SubmitResult(asked.keep(given, now=now))
@@ -86,27 +82,15 @@ def submit(
         return SubmitResult(asked.keep_apart(given, reason) if reason else asked.keep(given, now=now))
 
 
-def change(
-    user: User,
-    client_id_of_label: UUID,
-    client_id: UUID,
-    answer: str,
-    source_url: str = "",
-    comment: str = "",
-    active_ms: int = 0,
-    away_ms: int = 0,
-    *,
-    now: datetime | None = None,
-) -> SubmitResult:
+def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None = None) -> SubmitResult:
     """Supersede an own label, which is named by the client id of any of its versions.
 
     It must be recent and among the person's last ones; what others answered plays no part. Raises NotYours if it
     is not this person's label, and what `submit` raises.
     """
-    now = now or timezone.now()
-    given = _given(client_id, answer, source_url, comment, active_ms, away_ms)
-    with _one_client_id(client_id), transaction.atomic():
-        asked = find_answered(user, client_id_of_label)
+    now, given = now or timezone.now(), _tidied(given)
+    with _one_client_id(given.client_id), transaction.atomic():
+        asked = find_answered(user, label)
         if asked is None:
             raise NotYours("This is not a label of yours. Nothing was changed.")
         repeated = _repeated(asked, given)
@@ -115,14 +99,15 @@ def change(
         if asked.campaign.state == CampaignState.CLOSED:
             raise AnswerRefused("The campaign is closed: its labels stay as they are.")
         if asked.ticket not in changeable_tickets(user, asked.campaign, now=now):
-            raise AnswerRefused("This label can no longer be changed. It stays as it is.")
+            raise AnswerRefused(TOO_LATE)
         _check(asked, given, None)
         return SubmitResult(asked.keep(given, asked.place.labels.get(superseded_by=None), now=now))
 
 
-def _given(client_id: UUID, answer: str, source_url: str, comment: str, active_ms: int, away_ms: int) -> GivenAnswer:
-    times = min(active_ms, MAX_ACTIVE_MS), min(away_ms, MAX_AWAY_MS)
-    return GivenAnswer(client_id, answer, source_url.strip(), comment.strip(), *times)
+def _tidied(given: GivenAnswer) -> GivenAnswer:
+    active, away = min(given.active_ms, MAX_ACTIVE_MS), min(given.away_ms, MAX_AWAY_MS)
+    words = {"source_url": given.source_url.strip(), "comment": given.comment.strip()}
+    return GivenAnswer(given.client_id, given.answer, **words, active_ms=active, away_ms=away)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import by_template, claim_new, lease_end, slots_in_hand
+from annotation.labelling.queue import by_template, claim, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
@@ -50,7 +50,7 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
     # held gold counts like a slot, or the number of new questions would reveal it
     gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
-    slots, new = claim_new(campaign, user, count - gold)
+    slots, new = claim(campaign, user, count - gold)
     again = [check for check in checks if check.kind == CheckKind.RECHECK]
     wanted = [check.pk for check in again if check.state == SlotState.FREE]
     wanted = wanted[: max(0, count - (len(again) - len(wanted)))]

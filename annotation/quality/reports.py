@@ -13,13 +13,11 @@ from django.db.models import Count, F, Min, Q
 
 from annotation.enums import Answer, CheckKind, SlotState, Verdict
 from annotation.judging.judgements import live_labels
-from annotation.labelling.queue import newest_templates
 from annotation.models import Campaign, Check, CheckLabel, Gold, Label
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.checks import recheck_choices
 from annotation.quality.kernel import MISSING, Agreement, Coefficient, Ints, Share, agreement, cohen_kappa
-from annotation.questions.templates import question_text
-from pooling.graphs.opening import open_graph
+from annotation.questions.templates import statements_now
 
 YES_NO = "YN"  # an item with a can't tell is left out
 WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
@@ -218,11 +216,6 @@ def _recheck(day: date, sample: list[Check], answers: dict[int, str]) -> Recheck
     return RecheckResult(sample[0].person, day, len(sample), both.n, both, positive, negative, cant_tell)
 
 
-class GoldRow(NamedTuple):
-    result: GoldResult
-    question: str
-
-
 class RecheckSupply(NamedTuple):
     """Final judgements that one person could re-check."""
 
@@ -235,15 +228,11 @@ class RecheckSupply(NamedTuple):
         return self.positive + self.negative
 
 
-def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[GoldRow]:
+def gold_rows(campaign: Campaign, golds: Iterable[Gold]) -> list[tuple[GoldResult, str]]:
     """Return gold items with how people answered and the question as it is asked now; two queries."""
     results = gold_report(golds)
-    graph = open_graph(campaign.pool.graph)
-    templates = newest_templates(campaign, {result.gold.relation for result in results})
-    return [
-        GoldRow(result, question_text(Check(gold=result.gold), templates[result.gold.relation], graph).statement)
-        for result in results
-    ]
+    questions = statements_now(campaign, [Check(gold=result.gold) for result in results])
+    return list(zip(results, questions, strict=True))
 
 
 def recheck_supply(campaign: Campaign, person: User) -> RecheckSupply:

@@ -1,6 +1,6 @@
 """The words in which people are asked.
 
 templates.py keeps the versions of each relation's question (current_template, save_template, templates_at), fills them
-(question_text, item_text), and reads and writes them as TSV (templates_tsv, import_templates); review.py shows a
+(question_text, item_text), and reads and writes them as TSV (templates_tsv, read_templates); review.py shows a
 manager what will be asked (asked_relations, coverage, examples, missing_labels).
 """

@@ -1,22 +1,22 @@
 """Keep question templates of relations in versions, fill them with names, and read and write them as TSV."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from annotation.enums import AnnotationAct
-from annotation.models import Check, Item, QuestionTemplate
+from annotation.models import Campaign, Check, Item, QuestionTemplate
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import Graph, Pool, Relation
-from pooling.pools.files import read_tsv, several, tsv_lines
+from pooling.pools.files import several, tsv_lines
 from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
 
 
@@ -52,9 +52,7 @@ def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, Questi
 
 def newest_of_graph(graph: Graph) -> dict[int, QuestionTemplate]:
     """Return relation id -> its newest template, of all relations of the graph."""
-    ensure_templates(graph)
-    templates = QuestionTemplate.objects.filter(relation__graph=graph).order_by("version")
-    return {template.relation_id: template for template in templates}
+    return {template.relation_id: template for template in templates_at(graph).values()}
 
 
 def ensure_templates(graph: Graph) -> int:
@@ -139,6 +137,21 @@ def question_text(item: Item | Check, template: QuestionTemplate, graph: GraphAr
     return QuestionText(*texts, *names, graph.entities[head], graph.entities[tail])
 
 
+def newest_templates(campaign: Campaign, relations: Collection[int]) -> dict[int, QuestionTemplate]:
+    """Return the current question template by relation index, in one query."""
+    found = QuestionTemplate.objects.filter(
+        relation__graph=campaign.pool.graph_id, relation__index__in=set(relations)
+    ).annotate(index=F("relation__index"))
+    return {template.index: template for template in found.order_by("version")}
+
+
+def statements_now(campaign: Campaign, asked: Sequence[Item | Check]) -> list[str]:
+    """Return each item or check as it is asked now, in one query."""
+    graph = open_graph(campaign.pool.graph)
+    templates = newest_templates(campaign, {one.triple.relation for one in asked})
+    return [question_text(one, templates[one.triple.relation], graph).statement for one in asked]
+
+
 # -- files: relation, statement, tail question, head question ----------------------------------------------------
 
 
@@ -164,13 +177,13 @@ def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
     return "".join("\t".join((key, *texts_of(newest[pk]))) + "\n" for pk, key in keys)
 
 
-def read_templates(graph: Graph, lines: Iterable[tuple[int, list[str]]], name: str) -> list[Change]:
-    """Return what the lines of a file change; TemplateError names every bad line."""
+def read_templates(graph: Graph, raw: bytes, name: str) -> list[Change]:
+    """Return what a file changes; PoolError if it is not UTF-8, TemplateError names every bad line."""
     relations = {relation.key: relation for relation in graph.relations.all()}
     newest = newest_of_graph(graph)
     problems: list[str] = []
     rows: dict[str, TemplateText] = {}
-    for number, fields in lines:
+    for number, fields in tsv_lines(raw, name):
         problem = _line_problem(fields, relations, rows)
         if problem:
             problems.append(f"{name}:{number}: {problem}")
@@ -182,18 +195,8 @@ def read_templates(graph: Graph, lines: Iterable[tuple[int, list[str]]], name: s
     return [change for change in changes if texts_of(change.newest) != change.texts]
 
 
-def read_upload(graph: Graph, raw: bytes, name: str) -> list[Change]:
-    """Return what an upload changes; PoolError if it is not UTF-8, TemplateError for bad lines."""
-    return read_templates(graph, tsv_lines(raw, name), name)
-
-
-def import_templates(graph: Graph, file: Path, by: User | None = None, *, pool: Pool | None = None) -> int:
-    """Import a whole file or nothing; return how many relations changed. TemplateError for bad lines."""
-    return save_changes(graph, read_templates(graph, read_tsv(file), file.name), by=by, pool=pool)
-
-
 def save_changes(graph: Graph, changes: list[Change], *, by: User | None = None, pool: Pool | None = None) -> int:
-    """Save new versions of all these relations or of none; TemplateError if somebody else was faster."""
+    """Save new versions of all these relations or of none; return how many. TemplateError if somebody was faster."""
     with one_writer(), transaction.atomic():
         QuestionTemplate.objects.bulk_create(
             [next_version(change.newest, change.texts, by) for change in changes], batch_size=500

@@ -102,7 +102,7 @@ def set_order(
     with transaction.atomic():
         if campaign.batch_size and not batch_size:
             refuse_closed(lock_campaign(campaign))
-        changed = _change(campaign, wanted, AnnotationAct.ORDER_SET, by)
+        changed = change_fields(campaign, wanted, AnnotationAct.ORDER_SET, by)
         if "batch_size" in changed and not batch_size:
             locked = lock_campaign(campaign)
             plan = plan_next_batch(locked)
@@ -127,16 +127,18 @@ def set_stopping(
         raise CampaignError(f"Measure {target_measure!r}: choose one of {', '.join(TargetMeasure.values)}.")
     wanted = {"budget": budget, "target_tau": target_tau, "target_measure": target_measure}
     with transaction.atomic():
-        return _change(campaign, wanted, AnnotationAct.STOPPING_SET, by)
+        return change_fields(campaign, wanted, AnnotationAct.STOPPING_SET, by)
 
 
-def _change(campaign: Campaign, wanted: Mapping[str, Any], act: AnnotationAct, by: User | None) -> list[str]:
+def change_fields(campaign: Campaign, wanted: Mapping[str, Any], act: AnnotationAct, by: User | None) -> list[str]:
+    """Write the fields of a campaign that differ, and record the act; return their names. In a transaction only."""
     before = lock_campaign(campaign)
     changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
     if changed:
         Campaign.objects.filter(pk=campaign.pk).update(**changed)
-        words = [name.replace("_", " ") for name in changed]
-        details: dict[str, Any] = {name: [getattr(before, name), new] for name, new in changed.items()}
-        record(by, act, pool=before.pool, about=", ".join(words), **details)
-        campaign.refresh_from_db(fields=list(wanted))
+        about = ", ".join(name.replace("_", " ") for name in changed)
+        # the contact is a person: as the subject of the entry, they are reached by an erasure
+        details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact"}
+        record(by, act, pool=before.pool, about=about, subject=changed.get("contact"), **details)
+    campaign.refresh_from_db(fields=list(wanted))
     return list(changed)

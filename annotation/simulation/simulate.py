@@ -15,6 +15,7 @@ from django.db.models import Q
 from annotation.enums import Answer, ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.judging.label_file import Triple
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, Label, Slot
@@ -149,17 +150,14 @@ class _Run:
             answer = _OTHER[answer]
         reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."
         is_final = person == self.adjudicator
-        result = submit(
-            person,
-            place.ticket,
-            place.lease or _IDS,
+        given = GivenAnswer(
             uuid5(_IDS, f"{place.ticket}:{person.pk}"),
             answer,
             source_url="" if answer == Answer.CANT_TELL else self._link(triple.relation, triple.head),
             comment=reason if is_final or answer == Answer.CANT_TELL else "",
             active_ms=2500 + sum(facts) * 7919 % 9000,
-            sources=self.sources,
         )
+        result = submit(person, place.ticket, place.lease or _IDS, given, sources=self.sources)
         if not result.repeated and isinstance(place, Slot):
             self.done += 1
             self.tell(self.done, max(self.total, self.done))

@@ -1,1 +1,1 @@
-"""The tag that draws the tabs of a campaign (campaign_tabs.py)."""
+"""The tags that draw the badges of states (badges.py)."""

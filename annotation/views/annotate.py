@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.enums import FlagKind
 from annotation.errors import NotYours
 from annotation.forms.campaigns import LabelForm
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
 from annotation.labelling.own_labels import changeable_tickets, own_labels
 from annotation.labelling.submit import SubmitResult, change
@@ -28,6 +29,7 @@ from core.views.acts import attempt
 from core.views.pagination import page_of
 from pooling.graphs.opening import open_graph
 
+NO_CONTACT = "a manager"  # who answers reports, where the campaign names nobody
 LAST = 50  # own labels shown
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"  # the page puts the id of a label in its place
 
@@ -61,7 +63,7 @@ def _context(request: HttpRequest, campaign: Campaign, role: str, claim: str, su
         "config": config,
         "guidelines_html": render_markdown(guidelines.text if guidelines else ""),
         "flag_kinds": FlagKind.choices,
-        "contact": campaign.contact.get_username() if campaign.contact else "a manager",
+        "contact": campaign.contact.get_username() if campaign.contact else NO_CONTACT,
     }
 
 
@@ -105,7 +107,7 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
 
 def _change(user: User, *, label: UUID, **given: Any) -> SubmitResult:
     try:
-        return change(user, label, **given)
+        return change(user, label, GivenAnswer(**given))
     except NotYours as error:
         raise Http404 from error
 

@@ -4,13 +4,12 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from annotation.campaigns.items import find_items, history, item_rows
-from annotation.campaigns.opening import open_campaign, set_rules, set_state
+from annotation.campaigns.lifecycle import open_campaign, set_rules, set_state
 from annotation.campaigns.overview import Outlook, Overview, outlook, overview
 from annotation.enums import CampaignState, ItemState
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
@@ -22,8 +21,7 @@ from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required, manager_required
+from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
 from core.views.acts import attempt, do_act, posted
 from core.views.pagination import page_of
 from pooling.enums import TO_PEOPLE
@@ -50,15 +48,14 @@ class Step(NamedTuple):
 
 
 @evaluator_required
+@manager_posts
 def campaign(request: SignedInRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
-    if request.method == "POST" and not can_manage(request.user):
-        raise PermissionDenied
     found = Campaign.objects.filter(pool=pool).first()
     if found is None:
         return _open(request, pool)
     found.pool = pool
-    form = StateForm(pool.name, posted(request))
+    form = StateForm(posted(request), expected=pool.name)
     if request.method == "POST" and (done := do_act(request, {"state": _set_state}, {"state": form}, found)):
         messages.success(request, done)
         return redirect("campaign", name)

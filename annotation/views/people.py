@@ -105,7 +105,7 @@ def person_erase(request: SignedInRequest, pk: int) -> HttpResponse:
 def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
     """Show what an erasure takes and what stays, and erase once the name is typed; also one's own account."""
     own = user == request.user
-    form = ConfirmForm(posted(request), name=user.username)
+    form = ConfirmForm(posted(request), expected=user.username)
     refused = _why_not_erase(user, request.user)
     if request.method == "POST" and not refused:
         pseudonym = attempt(form, lambda asked: erase(user, by=request.user))

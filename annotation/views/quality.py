@@ -93,7 +93,7 @@ def withdraw(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Withdraw the labels of one person, after a preview of what follows."""
     campaign = find_campaign(request, name)
     person = get_object_or_404(people_who_answered(campaign), pk=pk)
-    form = WithdrawForm(person.username, posted(request))
+    form = WithdrawForm(posted(request), expected=person.username)
     if form.is_valid():
         done = withdraw_labels(campaign, person, by=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, told.labels_withdrawn(person, done))

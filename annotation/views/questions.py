@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,7 +16,7 @@ from annotation.questions.review import missing_labels
 from annotation.questions.templates import (
     Change,
     current_template,
-    read_upload,
+    read_templates,
     save_changes,
     save_template,
     templates_tsv,
@@ -25,8 +24,7 @@ from annotation.questions.templates import (
 )
 from annotation.views import told
 from core.errors import UserError
-from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required, manager_required
+from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
 from core.views.files import text_response
 from core.views.pagination import page_of
 from pooling.models import Pool, Relation
@@ -62,6 +60,7 @@ class Card:
 
 
 @evaluator_required
+@manager_posts
 def questions(request: SignedInRequest, name: str) -> HttpResponse:
     """Show the list (?q= ?made= ?order= ?page= ?offset=), or one relation's preview; POST saves one relation."""
     pool = find_pool(name)
@@ -70,8 +69,6 @@ def questions(request: SignedInRequest, name: str) -> HttpResponse:
         return render(request, "annotation/questions/preview.html", {"pool": pool, "card": card})
     refused = None
     if request.method == "POST":
-        if not can_manage(request.user):
-            raise PermissionDenied
         refused = _typed(pool, request.POST)
         if not refused.problem:
             return _save(request, pool, refused)
@@ -190,7 +187,7 @@ def import_questions(request: SignedInRequest, name: str) -> HttpResponse:
     if form is not None and form.is_valid():
         raw, file_name = form.cleaned_data["raw"], form.cleaned_data["file_name"] or "file"
         try:
-            changes = read_upload(pool.graph, raw, file_name)
+            changes = read_templates(pool.graph, raw, file_name)
             if form.cleaned_data["file"] is None:
                 count = save_changes(pool.graph, changes, by=request.user, pool=pool)
                 messages.success(request, told.questions_imported(count))

@@ -7,7 +7,7 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
-from core.callbacks import Tell
+from core.callbacks import Tell, Watch
 from core.models import Job
 
 
@@ -47,6 +47,10 @@ class Progress:
     def teller(self, stage: str, unit: str) -> Tell:
         """Return a callback of (done, total) that reports this stage."""
         return lambda done, total: self.report(stage, done, total, unit)
+
+    def watch(self, stage: str, unit: str) -> Watch:
+        """Return what a kernel calls: it reports this stage, and JobCancelled ends the work."""
+        return Watch(self.teller(stage, unit), self.check)
 
     def check(self) -> bool:
         """Raise JobCancelled if the job was cancelled, else return False: the `Stop` of a kernel."""

@@ -1,6 +1,7 @@
 """The roles of people, and what each of them may do: permissions, navigation and API tokens read this table."""
 
 from enum import Enum, auto
+from functools import partial
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.db.models import TextChoices
@@ -65,16 +66,7 @@ def has_right(person: Person, right: Right) -> bool:
     return any(right in RIGHTS.get(role, ()) for role in site_roles(person))
 
 
-def can_manage(person: Person) -> bool:
-    """Return whether the person may change things: import, train, build, cancel."""
-    return has_right(person, Right.MANAGE)
-
-
-def can_evaluate(person: Person) -> bool:
-    """Return whether the person may read what annotators never see: provenance, systems, measures."""
-    return has_right(person, Right.EVALUATE)
-
-
-def can_bring_runs(person: Person) -> bool:
-    """Return whether the person may add own runs, which change no figure of another system."""
-    return has_right(person, Right.BRING_RUNS)
+# of a person, whether they may do what the right is about
+can_manage = partial(has_right, right=Right.MANAGE)
+can_evaluate = partial(has_right, right=Right.EVALUATE)
+can_bring_runs = partial(has_right, right=Right.BRING_RUNS)

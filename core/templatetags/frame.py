@@ -1,4 +1,6 @@
-"""Title, heading and breadcrumbs of the current page, from config/pages.py; base.html writes them on every page."""
+"""Title, heading and breadcrumbs of the current page, from config/pages.py, which base.html writes; tabs of a pool."""
+
+from typing import Any
 
 from django import template
 from django.template import Context
@@ -6,7 +8,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.pages import PAGES, UNLINKED
+from config.pages import PAGES, TABS, UNLINKED
+from core.people.roles import has_right
 
 register = template.Library()
 
@@ -49,6 +52,17 @@ def breadcrumbs(context: Context) -> SafeString:
 
 def _linked(url: str, words: str) -> SafeString:
     return format_html('<li><a href="{}">{}</a></li>', url, words) if url else format_html("<li>{}</li>", words)
+
+
+@register.inclusion_tag("partials/tabs.html", takes_context=True)
+def tabs(context: Context, name: str, pool: Any, current: str) -> dict[str, Any]:
+    """Draw the TABS of this name that the person may open, as in {% tabs "campaign" pool "people" %}."""
+    shown = [
+        {"key": key, "label": label, "url": reverse(url_name, args=[pool.name])}
+        for key, label, url_name, right in TABS[name].rows
+        if has_right(context["request"].user, right)
+    ]
+    return {"tabs": shown, "of": TABS[name].of.format(pool.name), "current": current}
 
 
 NOTICES = {"error": " notice-error", "warning": " notice-warn", "success": " notice-done"}

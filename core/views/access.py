@@ -23,13 +23,13 @@ class SignedInRequest(HttpRequest):
 View = Callable[..., HttpResponseBase]
 
 
-def right_required(right: Right) -> Callable[[View], View]:
-    """Return a decorator that answers 403 to people without the right."""
+def right_required(right: Right, method: str | None = None) -> Callable[[View], View]:
+    """Return a decorator that answers 403 to people without the right; with `method` only where they use that."""
 
     def decorate(view: View) -> View:
         @wraps(view)
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not has_right(request.user, right):
+            if method in (None, request.method) and not has_right(request.user, right):
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 
@@ -40,6 +40,7 @@ def right_required(right: Right) -> Callable[[View], View]:
 
 manager_required = right_required(Right.MANAGE)
 evaluator_required = right_required(Right.EVALUATE)
+manager_posts = right_required(Right.MANAGE, "POST")  # of a page that others may read
 
 
 def _refusal(answer: Callable[[HttpRequest, str], HttpResponse]) -> Callable[[View], View]:

@@ -4,6 +4,7 @@ from evaluation.labels.decision_order import order_of_decision
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.growth_curves import (
     asked_rows,
+    growth_spread,
     order_notes,
     settled_from,
     tau_chart,
@@ -23,12 +24,18 @@ STEP = Column(
 )
 
 
-def by_labels(context: Context) -> list[Section]:
+def _curve(context: Context) -> LabelGrowth:
     chosen, settings, table = context.labels, context.settings, context.table
-    decided, shared = order_of_decision(context.pool, len(table.triples), table.position_of)
-    curve = accumulation_curve(
+    decided, _ = order_of_decision(context.pool, len(table.triples), table.position_of)
+    return accumulation_curve(
         asked_rows(chosen), chosen.state, decided, settings.measures, assumed_is_judged=settings.assumed_is_judged
     )
+
+
+def by_labels(context: Context) -> list[Section]:
+    chosen, settings, table = context.labels, context.settings, context.table
+    _, shared = order_of_decision(context.pool, len(table.triples), table.position_of)
+    curve, spread = _curve(context), growth_spread(context, _curve)
     counts, first = curve.labels.tolist(), context.measures[0]
     judged = counts[-1]
     caption = (
@@ -48,7 +55,7 @@ def by_labels(context: Context) -> list[Section]:
             f"{first.label} as judgements came",
             "The values of the systems after each part of the judgements. Where lines cross, the order changed then.",
             caption,
-            [values_table(context, curve, first, "accumulation-values", STEP, counts)],
+            [values_table(context, curve, first, spread and spread.at(0), "accumulation-values", STEP, counts)],
             values_chart(context, curve, first, curve.labels, AXIS),
             "" if judged else "Nothing is judged yet: there are seeds and filters only.",
             [note] if shared else [],
@@ -121,6 +128,6 @@ ANALYSIS = Analysis(
     "Accumulation of labels",
     "What did the labels say while they came in, and since when do they say what they say now?",
     "accumulation",
-    ("measures", "questions", "assumed"),
+    ("measures", "questions", "assumed", "seeds"),
     (Part("labels", by_labels),),
 )

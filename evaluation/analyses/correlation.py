@@ -1,11 +1,11 @@
 """Build the page Correlation: how much two label sets, or two measures, agree on the order of the systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from evaluation.analyses.matrices import between_many_sets, between_measures
-from evaluation.measures.question_sums import QuestionSums, question_sums
+from evaluation.measures.question_sums import question_sums
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
 from evaluation.sections.coefficients import (
@@ -22,15 +22,28 @@ from evaluation.sections.coefficients import (
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, evaluated, label_caption
 from evaluation.sections.wording import both_captions, set_notes, signed, steps, undefined_notes, words
 from evaluation.statistics.bootstrap import bootstrap_correlations
+from evaluation.statistics.seeds import SeedSpread
 
 ByName = Mapping[str, Values]  # of measures
 SCALE = "by four coefficients: 1 is the same order, −1 the reversed one (RBO: 0 to 1)."
 
 
-def _intervals(
-    context: Context, one: Mapping[str, QuestionSums], other: Mapping[str, QuestionSums], part: int
-) -> Intervals:
-    return bootstrap_correlations(one, other, context.rng(part), resamples=RESAMPLES, level=LEVEL)
+Sides = tuple[ByName, ByName]
+
+
+def _intervals(context: Context, sides: Callable[[Context], Sides], own: Sides, part: int) -> Intervals:
+    """Return the intervals between both sides, `own` in this context; all their seeds where families are drawn from."""
+    families = context.drawn_families
+    one, other = (
+        {name: question_sums(value) for name, value in side.items()}
+        for side in (sides(context.each) if families else own)
+    )
+    return bootstrap_correlations(one, other, context.rng(part), RESAMPLES, LEVEL, families=families)
+
+
+def _spread(context: Context, sides: Callable[[Context], Sides], measure: Measure) -> SeedSpread | None:
+    """Return the spread over seeds of the means on both sides, [systems, 2]."""
+    return context.spread(lambda each: np.stack([side[measure.name].mean() for side in sides(each)], axis=1))
 
 
 # -- two label sets ---------------------------------------------------------------------------------------------
@@ -39,11 +52,9 @@ def _intervals(
 def between_sets(context: Context) -> list[Section]:
     """Compare the two chosen label sets: coefficients of every measure, and the slope chart of the first."""
     labels, against = context.labels, context.against
-    names, assumed = context.settings.measures, context.settings.assumed_is_judged
-    found, before = labels.values(names, assumed), against.values(names, assumed)
-    one, other = ({name: question_sums(of[name]) for name in names} for of in (before, found))
-    intervals = _intervals(context, one, other, 1)
-    means = {name: (before[name].mean(), found[name].mean()) for name in names}
+    both = before, found = _both_sets(context)
+    intervals = _intervals(context, _both_sets, both, 1)
+    means = {name: (before[name].mean(), found[name].mean()) for name in found}
     title = f"{against.name} against {labels.name}"
     label = f"Four coefficients by measure, {title}, with intervals"
     return [
@@ -51,8 +62,7 @@ def between_sets(context: Context) -> list[Section]:
             "between",
             title[:1].upper() + title[1:],
             f"How much the two label sets agree on the order of the systems, {SCALE} {steps(len(context.systems))}",
-            f"{both_captions(context)} n = {evaluated(against)}, and {evaluated(labels)}."
-            f" {resampled(context.settings.seed)}",
+            f"{both_captions(context)} n = {evaluated(against)}, and {evaluated(labels)}. {resampled(context)}",
             [coefficient_table("between", title, context.measures, intervals, means)],
             coefficient_points(label, dict(enumerate(context.measures)), intervals),
             _sets_agree(context, intervals),
@@ -63,8 +73,13 @@ def between_sets(context: Context) -> list[Section]:
                 *resample_notes(intervals),
             ],
         ),
-        _places(context, before, found),
+        _places(context, both),
     ]
+
+
+def _both_sets(context: Context) -> Sides:
+    names, assumed = context.settings.measures, context.settings.assumed_is_judged
+    return context.against.values(names, assumed), context.labels.values(names, assumed)
 
 
 def _sets_agree(context: Context, intervals: Intervals) -> str:
@@ -88,9 +103,9 @@ def _sets_agree(context: Context, intervals: Intervals) -> str:
     return f"{text} Over the measures it lies between {ends}."
 
 
-def _places(context: Context, before: ByName, found: ByName) -> Section:
+def _places(context: Context, sides: Sides) -> Section:
     measure = context.measures[0]
-    both = (before[measure.name], found[measure.name])
+    both = one, other = sides[0][measure.name], sides[1][measure.name]
     title = f"Places by {measure.label}"
     return places_section(
         context,
@@ -98,9 +113,10 @@ def _places(context: Context, before: ByName, found: ByName) -> Section:
         title,
         "The order of the systems by the first of the chosen measures on both label sets. Lines that cross are pairs"
         " of systems whose comparison turns; systems with equal values share a place.",
-        f"{both_captions(context)} n = {both[0].n:,} and {both[1].n:,} {both[0].unit}s.",
+        f"{both_captions(context)} n = {one.n:,} and {other.n:,} {one.unit}s.",
         (Column("against", context.against.name), Column("labels", context.labels.name)),
         both,
+        _spread(context, _both_sets, measure),
         f"{title}, from {context.against.name} to {context.labels.name}",
     )
 
@@ -113,13 +129,11 @@ def against_first(context: Context) -> list[Section]:
     chosen, settings = context.labels, context.settings
     if len(context.measures) < 2:
         return []
-    found = chosen.values(settings.measures, settings.assumed_is_judged)
     first, *others = context.measures
-    sums = {name: question_sums(value) for name, value in found.items()}
-    # a pair of measures has one key: that of the other one
-    one, other = {m.name: sums[first.name] for m in others}, {m.name: sums[m.name] for m in others}
-    intervals = _intervals(context, one, other, 2)
-    means = {m.name: (found[first.name].mean(), found[m.name].mean()) for m in others}
+    both = by_first, by_other = _by_measures(context)
+    found = {first.name: by_first[others[0].name], **by_other}
+    intervals = _intervals(context, _by_measures, both, 2)
+    means = {m.name: (by_first[m.name].mean(), by_other[m.name].mean()) for m in others}
     title = f"{first.label} against the other measures, under {chosen.name}"
     caption = f"{label_caption(chosen, settings)} n = {evaluated(chosen)}."
     label = f"Four coefficients, {title}, with intervals"
@@ -129,7 +143,7 @@ def against_first(context: Context) -> list[Section]:
             title,
             "How much the order by the first of the chosen measures agrees with the order by each other one, on the"
             f" same labels, {SCALE} {steps(len(context.systems))}",
-            f"{caption} {resampled(settings.seed)}",
+            f"{caption} {resampled(context)}",
             [coefficient_table("first", title, others, intervals, means, "by both measures", "by either measure")],
             coefficient_points(label, dict(enumerate(others, start=1)), intervals),
             _measures_agree(first, others, intervals),
@@ -139,8 +153,15 @@ def against_first(context: Context) -> list[Section]:
                 *resample_notes(intervals),
             ],
         ),
-        _places_by_two(context, first, others[0], found, caption),
+        _places_by_two(context, first, others[0], both, caption),
     ]
+
+
+def _by_measures(context: Context) -> Sides:
+    """Return the values by the first measure and by each other one; a pair has one key, that of the other one."""
+    found = context.labels.values(context.settings.measures, context.settings.assumed_is_judged)
+    first, *others = context.measures
+    return {m.name: found[first.name] for m in others}, {m.name: found[m.name] for m in others}
 
 
 def _measures_agree(first: Measure, others: Sequence[Measure], intervals: Intervals) -> str:
@@ -161,7 +182,7 @@ def _measures_agree(first: Measure, others: Sequence[Measure], intervals: Interv
     )
 
 
-def _places_by_two(context: Context, first: Measure, second: Measure, found: ByName, caption: str) -> Section:
+def _places_by_two(context: Context, first: Measure, second: Measure, sides: Sides, caption: str) -> Section:
     title = f"Places by {first.label} and by {second.label}"
     one, other = (Column(m.name, m.label, "value", m.description) for m in (first, second))
     return places_section(
@@ -172,7 +193,8 @@ def _places_by_two(context: Context, first: Measure, second: Measure, found: ByN
         " pairs of systems whose comparison depends on the measure; systems with equal values share a place.",
         caption,
         (one, other),
-        (found[first.name], found[second.name]),
+        (sides[0][second.name], sides[1][second.name]),
+        _spread(context, _by_measures, second),
         f"{title}, under {context.labels.name}",
     )
 
@@ -183,7 +205,7 @@ ANALYSIS = Analysis(
     "Correlation",
     "How much do two label sets, or two measures, agree on the order of the systems?",
     "correlation",
-    ("labels", "against", "measures", "questions", "assumed", "seed"),
+    ("labels", "against", "measures", "questions", "assumed", "seed", "seeds", "training"),
     (
         Part("between", between_sets),
         Part("first", against_first),

@@ -3,6 +3,7 @@
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.sections.growth_curves import (
     asked_rows,
+    growth_spread,
     order_notes,
     settled_from,
     tau_chart,
@@ -24,13 +25,18 @@ STEP = Column(
 )
 
 
+def _curve(context: Context) -> DepthGrowth:
+    chosen, settings = context.labels, context.settings
+    rows, judged = asked_rows(chosen), settings.assumed_is_judged
+    return depth_curve(rows, chosen.state, context.table.depth, settings.measures, assumed_is_judged=judged)
+
+
 def by_depth(context: Context) -> list[Section]:
     """Build the sections by depth; EvaluationError for the full test set, whose triples were not found at a depth."""
     chosen, settings = context.labels, context.settings
     if chosen.key == "full-test":
         raise EvaluationError("The full test set has no pool depth: choose other labels.")
-    rows, judged = asked_rows(chosen), settings.assumed_is_judged
-    curve = depth_curve(rows, chosen.state, context.table.depth, settings.measures, assumed_is_judged=judged)
+    curve, spread = _curve(context), growth_spread(context, _curve)
     depths, first = curve.depths.tolist(), context.measures[0]
     deepest = depths[-1]
     caption = (
@@ -48,8 +54,10 @@ def by_depth(context: Context) -> list[Section]:
             " Where lines cross, a shallower pool orders the systems differently.",
             caption,
             [
-                values_table(context, curve, m, f"depth-{m.name.replace('@', '-')}", STEP, depths)
-                for m in context.measures
+                values_table(
+                    context, curve, m, spread and spread.at(i), f"depth-{m.name.replace('@', '-')}", STEP, depths
+                )
+                for i, m in enumerate(context.measures)
             ],
             values_chart(context, curve, first, curve.depths, AXIS),
             _grown(curve, deepest),
@@ -115,6 +123,6 @@ ANALYSIS = Analysis(
     "Pool depth",
     "What would a shallower pool have said of the systems, and from which depth on does nothing change?",
     "depth",
-    ("labels", "measures", "questions", "assumed"),
+    ("labels", "measures", "questions", "assumed", "seeds"),
     (Part("depth", by_depth),),
 )

@@ -142,7 +142,7 @@ ANALYSIS = Analysis(
     "Discriminative power",
     "How many pairs of systems does a measure tell apart, and which?",
     "discriminative-power",
-    ("labels", "measures", "questions", "assumed", "alpha", "seed"),
+    ("labels", "measures", "questions", "assumed", "alpha", "seed", "seeds"),
     (
         Part("curve", by_measure),
         Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),

@@ -1,6 +1,7 @@
 """Build the page Measures: every system by every measure under two label sets, and what changes between them."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from evaluation.sections.section import (
     Table,
     cell,
     label_caption,
+    seed_cells,
 )
 from evaluation.sections.wording import (
     best_of,
@@ -34,6 +36,7 @@ from evaluation.sections.wording import (
     words,
 )
 from evaluation.statistics.groups import SIDES, by_side, group_means
+from evaluation.statistics.seeds import SeedSpread
 
 ByName = Mapping[str, Values]  # of measures
 NAMED = 6  # measures that a sentence lists by name
@@ -44,21 +47,29 @@ SYSTEM = Column("system", "System", "system")
 def all_values(context: Context) -> list[Section]:
     names, assumed = context.settings.measures, context.settings.assumed_is_judged
     found, before = context.labels.values(names, assumed), context.against.values(names, assumed)
+    new, old = (context.spread(partial(_means, side=side)) for side in ("labels", "against"))
     return [
-        _under(context, "labels", context.labels, found),
+        _under(context, "labels", context.labels, found, new),
         _change(context, before, found),
-        _under(context, "against", context.against, before),
+        _under(context, "against", context.against, before, old),
         _by_side(context, found),
     ]
 
 
-def _under(context: Context, key: str, chosen: LabelSet, found: ByName) -> Section:
+def _means(context: Context, side: str) -> Floats:
+    """Return the mean of every measure under `labels` or `against`, [systems, measures]."""
+    chosen: LabelSet = getattr(context, side)
+    found = chosen.values(context.settings.measures, context.settings.assumed_is_judged)
+    return np.stack([found[measure.name].mean() for measure in context.measures], axis=1)
+
+
+def _under(context: Context, key: str, chosen: LabelSet, found: ByName, spread: SeedSpread | None) -> Section:
     title = f"Under {chosen.name}"
     cells: list[list[Cell]] = [list(context.systems)]  # [columns][systems]
     best: list[tuple[int, int]] = []
     for column, measure in enumerate(context.measures, 1):
         values = found[measure.name]
-        cells.append([*map(cell, values.mean(), values.reasons())])
+        cells.append(seed_cells([*map(cell, values.mean(), values.reasons())], spread and spread.at(column - 1)))
         best += [(row, column) for row in best_of(values.mean(), measure)]
     columns = [SYSTEM, *map(measure_column, context.measures)]
     foot: list[Cell] = ["n", *(found[measure.name].n for measure in context.measures)]
@@ -98,13 +109,16 @@ def _change(context: Context, before: ByName, found: ByName) -> Section:
     title = f"From {context.against.name} to {context.labels.name}"
     rows: list[list[Cell]] = [[system] for system in context.systems]
     movers = {}
-    for measure in context.measures:
+    spread = context.spread(lambda each: _means(each, "labels") - _means(each, "against"))
+    for column, measure in enumerate(context.measures):
         old, new = before[measure.name], found[measure.name]
         places = zip(*places_on_both(old.mean(), new.mean(), measure.higher_is_better), strict=True)
         reasons = [one or other for one, other in zip(new.reasons(), old.reasons(), strict=True)]
         moves = [a - b if a is not None and b is not None else None for a, b in places]
-        for row, change, moved, reason in zip(rows, (new.mean() - old.mean()).tolist(), moves, reasons, strict=True):
-            row.append(cell(change, reason, moved=moved))
+        changes = zip((new.mean() - old.mean()).tolist(), reasons, moves, strict=True)
+        cells = seed_cells([cell(*one, moved=moved) for *one, moved in changes], spread and spread.at(column))
+        for row, own in zip(rows, cells, strict=True):
+            row.append(own)
         movers[measure.name] = sum(bool(moved) for moved in moves)
     columns = [SYSTEM, *(measure_column(m, kind="change") for m in context.measures)]
     foot: list[Cell] = ["moved", *movers.values()]
@@ -158,7 +172,8 @@ def _by_side(context: Context, found: ByName) -> Section:
     for measure in context.measures:
         values = found[measure.name]
         groups = means[measure.name] = group_means(values, sides)
-        cells = group_cells(values, sides, groups, "answer")
+        spread = context.spread(partial(_side_means, name=measure.name))
+        cells = group_cells(values, sides, groups, "answer", spread)
         for side, name in enumerate(SIDES):
             best += [(row, len(columns)) for row in best_of(groups.mean[:, side], measure)]
             columns.append(measure_column(measure, f"{measure.name}_{name}", f"{measure.label}, {name}"))
@@ -179,6 +194,12 @@ def _by_side(context: Context, found: ByName) -> Section:
     )
 
 
+def _side_means(context: Context, name: str) -> Floats:
+    """Return the means of a measure under `labels` on tail and on head questions, [systems, sides]."""
+    values = context.labels.values([name], context.settings.assumed_is_judged)[name]
+    return group_means(values, by_side(context.labels.prepared.table)).mean
+
+
 def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> str:
     """Say which system is best on each side; `mean` [systems, sides]."""
     leaders = [words([systems[i] for i in best_of(mean[:, side], measure)]) for side in range(len(SIDES))]
@@ -195,6 +216,6 @@ ANALYSIS = Analysis(
     "Measures",
     "What does every measure say of every system, and what do the labels change?",
     "measures",
-    ("labels", "against", "measures", "questions", "assumed"),
+    ("labels", "against", "measures", "questions", "assumed", "seeds"),
     (Part("values", all_values),),
 )

@@ -1,4 +1,7 @@
-"""List the pages of the evaluation, one module each: a new one is a module here and its entry in ANALYSES."""
+"""List the pages of the evaluation, one module each: a new one is a module here and its entry in ANALYSES.
+
+PAPERS are pages too: the tables and figures of one paper, in its order.
+"""
 
 from evaluation.analyses import (
     accumulation,
@@ -7,6 +10,7 @@ from evaluation.analyses import (
     discriminative,
     measures,
     multiplicities,
+    paper_003,
     relations,
     stability,
 )
@@ -28,9 +32,12 @@ ANALYSES: tuple[Analysis, ...] = (
 )  # fmt: skip
 
 
+PAPERS: tuple[Analysis, ...] = (paper_003.ANALYSIS,)  # their keys are paper-NUMBER
+
+
 def get_analysis(key: str) -> Analysis:
-    """Return the analysis of that name; EvaluationError names the known ones."""
-    by_key = {analysis.key: analysis for analysis in ANALYSES}
+    """Return the analysis, or the page of a paper, of that name; EvaluationError names the known ones."""
+    by_key = {analysis.key: analysis for analysis in (*ANALYSES, *PAPERS)}
     if key not in by_key:
         raise EvaluationError(f"There is no analysis {key!r}; there are {', '.join(by_key)}.")
     return by_key[key]

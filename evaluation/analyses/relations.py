@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluation.measures.registry import Measure, parse_measure
-from evaluation.sections.relation_groups import ValuesUnder, by_bands, by_categories, caption, group_table
+from evaluation.sections.relation_groups import ValuesUnder, by_bands, by_categories, caption, group_table, values_under
 from evaluation.sections.relation_shares import relation_shares, reweighting
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
@@ -14,10 +14,7 @@ from evaluation.statistics.groups import boxes, by_relation
 
 def all_relations(context: Context) -> list[Section]:
     measure = parse_measure(context.settings.measure)
-    old, new = (
-        ValuesUnder(key, chosen, chosen.values([measure.name], context.settings.assumed_is_judged)[measure.name])
-        for key, chosen in (("against", context.against), ("labels", context.labels))
-    )
+    old, new = (values_under(context, key, measure.name) for key in ("against", "labels"))
     return [
         *by_categories(context, measure, old, new),
         by_bands(context, measure, old, new),
@@ -102,6 +99,6 @@ ANALYSIS = Analysis(
     "Relations",
     "On which relations, sides and answers do the systems differ, and how much does the mixture of relations matter?",
     "relations",
-    ("labels", "against", "measure", "questions", "assumed"),
+    ("labels", "against", "measure", "questions", "assumed", "seeds"),
     (Part("relations", all_relations),),
 )

@@ -69,9 +69,10 @@ def _section(
 ) -> Section:
     series, rows = list[Json](), []
     for i, measure in enumerate(context.measures):
-        mean, other = curve.mean(measure.name), halves.mean(measure.name)
+        mean, other, sd = curve.mean(measure.name), halves.mean(measure.name), curve.sd(measure.name)
         x, x_other = ([100 * size for size in found.sizes] for found in (curve, halves))
-        series.append(series_of(measure.label, x, mean, measure=i, spread=curve.sd(measure.name)))
+        up, down = np.minimum(sd, 1.0 - mean), np.minimum(sd, 1.0 + mean)
+        series.append(series_of(measure.label, x, mean, measure=i, spread=up, spread_down=down))
         series.append(series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True))
     for i, size in enumerate(curve.sizes):
         row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
@@ -99,7 +100,7 @@ def _section(
         f"{label_caption(context.labels, context.settings)} Kendall's tau-b, mean and standard deviation of {REPEATS}"
         f" subsets a size, of {curve.positives:,} {of} in all, seed {context.settings.seed}.{_left_out(curve, halves)}"
         " Near 95 % a subset overlaps the whole and tau tends to 1: thin lines compare two disjoint subsets of that"
-        " size.",
+        " size. Bars end at 1, beyond which there is no tau.",
         [Table(f"stability-{key}", title, columns, rows)],
         chart("lines", f"Tau against the share of the {of}", series, **axes),
         notes=order_notes(context),
@@ -120,9 +121,9 @@ def _left_out(*curves: Stability) -> str:
 def _least(series: list[Json]) -> float:
     """Return where the axis begins: at 0, or below the lowest point."""
     drawn = [
-        y - (spread or 0.0)
+        y - (down or 0.0)
         for one in series
-        for y, spread in zip(one["y"], one.get("spread") or [0.0] * len(one["y"]), strict=True)
+        for y, down in zip(one["y"], one.get("spread_down") or [0.0] * len(one["y"]), strict=True)
         if y is not None
     ]
     return max(-1.05, min([0.0, *drawn]) - 0.05)
@@ -134,7 +135,7 @@ ANALYSIS = Analysis(
     "Stability",
     "How many questions, or how many labels, does it take until the order of the systems holds?",
     "stability",
-    ("labels", "measures", "questions", "assumed", "seed"),
+    ("labels", "measures", "questions", "assumed", "seed", "seeds"),
     (
         Part("questions", by_questions),
         Part("labels", by_labels, heavy=True, title="subsets of the labels"),

@@ -51,7 +51,7 @@ class ExportData(serializers.ModelSerializer[Export]):
     pool = serializers.CharField(source="qrels.pool.name")
     qrels = serializers.CharField(source="qrels.name")
     is_written = serializers.BooleanField()
-    download = serializers.SerializerMethodField(help_text="Address of the archive; null while it is not written.")
+    download = serializers.SerializerMethodField(help_text="Address of the zip file; null while it is not written.")
 
     class Meta:
         model = Export
@@ -73,13 +73,23 @@ class ExportInput(Fields):
 
 class RequestedData(Fields):
     export = ExportData()
-    job = JobData(allow_null=True, help_text="Null: the archive is there already.")
+    job = JobData(allow_null=True, help_text="Null: the zip file is there already.")
 
 
 class ImportQrelsInput(Fields):
     name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
     format = serializers.ChoiceField(choices=list(FORMATS), default="tsv")
     file = serializers.FileField(help_text="UTF-8, plain or .gz.")
+
+
+class FamilyData(Fields):
+    """A family of seeds: the systems that the chosen one stands for."""
+
+    seeds = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of its systems, the chosen one first."
+    )
+    mean = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="By measure, over the seeds.")
+    sd = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="Divided by the seeds less 1.")
 
 
 class EvaluationData(Fields):
@@ -97,6 +107,12 @@ class EvaluationData(Fields):
     )
     reasons = serializers.DictField(child=serializers.DictField(child=serializers.CharField()))
     left_out = serializers.ListField(child=serializers.CharField(), help_text="Systems without all ranks of this pool.")
+    families = serializers.DictField(
+        child=FamilyData(), required=False, help_text="With seeds=families: chosen system to its family of seeds."
+    )
+    notes = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="With seeds=families: which systems are no family."
+    )
 
 
 class PartData(Fields):

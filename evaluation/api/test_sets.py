@@ -45,7 +45,7 @@ HEADERS = [
 
 
 class PoolQrels(Listing):
-    """GET the qrels of a pool. POST freezes the judgements of this moment, for managers."""
+    """GET the qrels of a pool. POST freezes the judgements as they are now, for managers."""
 
     queryset = QRELS
     serializer_class = data.QrelsData
@@ -91,7 +91,7 @@ class QrelsOne(One):
 
 
 class TrecFile(Endpoint):
-    """GET a list of this moment: topics.tsv, pool.txt or qrels.txt."""
+    """GET a list as it is now: topics.tsv, pool.txt or qrels.txt."""
 
     content_negotiation_class = AnyType
 
@@ -105,7 +105,7 @@ class TrecFile(Endpoint):
 
 
 class PoolExports(Listing):
-    """GET the archives of a pool. POST asks for an archive: 202 with the job that writes it, 200 where it is there."""
+    """GET the zip files of a pool. POST asks for a zip file: 202 with the job that writes it, 200 where it is there."""
 
     queryset = EXPORTS
     serializer_class = data.ExportData
@@ -126,7 +126,7 @@ class PoolExports(Listing):
 
 
 class ExportOne(One):
-    """GET an archive: whether it is written, its size and checksum."""
+    """GET a zip file: whether it is written, its size and checksum."""
 
     queryset = EXPORTS
     serializer_class = data.ExportData
@@ -134,7 +134,7 @@ class ExportOne(One):
 
 
 class ExportDownload(ExportOne):
-    """GET the archive, or with Range a piece of it. 409 while it is not written."""
+    """GET the zip file, or with Range a piece of it. 409 while it is not written."""
 
     content_negotiation_class = AnyType
 
@@ -142,6 +142,6 @@ class ExportDownload(ExportOne):
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         export = self.get_object()
         if (path := zip_path(export)) is None:
-            words = "This archive is not written: wait for its job, or ask for it again."
+            words = "This zip file is not written: wait for its job, or ask for it again."
             return Response({"error": words}, status.HTTP_409_CONFLICT)
         return ranged_file(request._request, path, export.sha256, zip_name(export))

@@ -197,7 +197,7 @@ ANALYSIS = Analysis(
     "Audit of the filters",
     "How many answers do the filters throw away, and would they change who is better?",
     "audit-sample",
-    ("measures", "questions", "assumed", "seed"),
+    ("measures", "questions", "assumed", "seed", "seeds"),
     (
         Part("filters", by_filter),
         Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),

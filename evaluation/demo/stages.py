@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import Answer, ItemState, SlotState
 from annotation.messages.guidelines import current_guidelines, save_guidelines
 from annotation.models import Campaign, Slot

@@ -1,7 +1,7 @@
 """Estimate measures of a whole pool from the part that was judged, where that part is a random sample."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -74,6 +74,21 @@ def estimate(
     modelled = spread(ModelEstimator(table.pool, drawn.sample, asked, bands), 1)
     plain = _plain_infap(table, drawn, asked, assumed_is_judged) if len(drawn.strata) == 1 else None
     return Estimated(table.systems, table.left_out, drawn, unbiased, modelled, plain)
+
+
+def of_chosen(found: Estimated, families: Sequence[Sequence[int]]) -> Estimated:
+    """Return the estimates of the first system of each family, given as indices of systems."""
+    chosen = [family[0] for family in families]
+
+    def cut(estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+        return {
+            name: Estimate(*(part[chosen] for part in one)) if name in LABELS else one
+            for name, one in estimates.items()
+        }
+
+    plain = None if found.plain is None else found.plain[chosen]
+    systems = [found.systems[i] for i in chosen]
+    return replace(found, systems=systems, unbiased=cut(found.unbiased), modelled=cut(found.modelled), plain=plain)
 
 
 def beyond(estimates: Mapping[str, Estimate], names: Iterable[str]) -> str:

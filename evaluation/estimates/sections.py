@@ -8,7 +8,7 @@ import numpy as np
 
 from annotation.judging.judgements import current_verdicts
 from annotation.models import Campaign
-from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate
+from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate, of_chosen
 from evaluation.estimates.kernels.jackknife import Estimate
 from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
 from evaluation.estimates.kernels.weights import total_interval
@@ -16,8 +16,9 @@ from evaluation.estimates.sample import NoSampleError, PoolSample, Stratum, draw
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import parse_measure
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
-from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell
+from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, seed_columns
 from evaluation.sections.wording import named_ticks
+from evaluation.statistics.seeds import SeedSpread
 from pooling.enums import TO_PEOPLE
 
 SHOWN = ("micro_mrr", "macro_mrr")  # in the charts
@@ -76,11 +77,17 @@ def of_values(context: Context) -> list[Section]:
         f"{_caption(found.drawn)} {asked.capitalize()}. 95 % intervals by a jackknife that leaves out groups"
         f" within strata, seed {settings.seed}."
     )
+    shown = of_chosen(found, context.families) if context.is_folded else found
+    unbiased, modelled = (
+        context.spread(lambda _, of=of: _values(of, MEASURED))  # type: ignore[misc]
+        for of in (found.unbiased, found.modelled)
+    )
+    lists = context.spread(lambda _: _values(found.unbiased, [one.name for one in LISTS], found.plain))
     sections = [
-        _counts(found, caption),
-        _section(found, "unbiased", "Unbiased estimates", found.unbiased, caption),
-        _section(found, "modelled", "Model-assisted estimates", found.modelled, caption),
-        _lists(found, caption),
+        _counts(shown, caption),
+        _section(shown, "unbiased", "Unbiased estimates", shown.unbiased, caption, unbiased),
+        _section(shown, "modelled", "Model-assisted estimates", shown.modelled, caption, modelled),
+        _lists(shown, caption, lists),
     ]
     notes = [found.drawn.narrow] if found.drawn.narrow else []
     return [replace(section, notes=[*notes, *section.notes]) for section in sections]
@@ -151,7 +158,15 @@ def _counts(found: Estimated, caption: str) -> Section:
     )
 
 
-def _section(found: Estimated, key: str, title: str, estimates: Mapping[str, Estimate], caption: str) -> Section:
+def _values(estimates: Mapping[str, Estimate], names: Sequence[str], plain: Floats | None = None) -> Floats:
+    """Return estimated values [systems, names], with a column more for plain infAP where it is there."""
+    columns = [estimates[name].value for name in names]
+    return np.stack(columns if plain is None else [*columns, plain], axis=1)
+
+
+def _section(
+    found: Estimated, key: str, title: str, estimates: Mapping[str, Estimate], caption: str, spread: SeedSpread | None
+) -> Section:
     columns = [Column("system", "System", "system")]
     columns += [Column(name, parse_measure(name).label, "value") for name in MEASURED]
     rows: list[list[Cell]] = [
@@ -162,7 +177,7 @@ def _section(found: Estimated, key: str, title: str, estimates: Mapping[str, Est
         title,
         TEXTS[key],
         caption,
-        [Table(f"estimates-{key}", title, columns, rows)],
+        [seed_columns(Table(f"estimates-{key}", title, columns, rows), range(1, len(columns)), spread)],
         _chart(found, estimates, title),
         _useless(estimates) if key == "unbiased" else "",
         _beyond(estimates, MEASURED),
@@ -207,7 +222,7 @@ def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> C
     return chart("points", label, series, y="value", yrange=drawn, xaxis=ticks)
 
 
-def _lists(found: Estimated, caption: str) -> Section:
+def _lists(found: Estimated, caption: str, spread: SeedSpread | None) -> Section:
     columns = [Column("system", "System", "system")]
     columns += [Column(one.name, one.label, "value", one.description) for one in LISTS]
     if found.plain is not None:
@@ -221,7 +236,7 @@ def _lists(found: Estimated, caption: str) -> Section:
         "List measures",
         TEXTS["lists"],
         caption,
-        [Table("estimates-lists", "List measures", columns, rows)],
+        [seed_columns(Table("estimates-lists", "List measures", columns, rows), range(1, len(columns)), spread)],
         notes=_beyond(found.unbiased, [one.name for one in LISTS]),
     )
 
@@ -232,7 +247,7 @@ ANALYSIS = Analysis(
     "Estimates",
     "What would the measures say if the whole pool were judged, as far as a random sample of it tells?",
     "estimates",
-    ("questions", "assumed", "seed"),
+    ("questions", "assumed", "seed", "seeds"),
     (Part("sample", of_sample), Part("values", of_values, heavy=True, title="the estimates", needs="estimates-sample")),
     version=drawn_version,
 )

@@ -145,6 +145,7 @@ def about_pool(pool: Pool) -> dict[str, Any]:
     return {
         "contributors": list(pool.contributors),
         "depth": pool.depth,
+        "rule": pool.rule,
         "filters": list(pool.filters),
         "seed_source": pool.seed_source,
         "rules": rules,

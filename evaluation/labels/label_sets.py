@@ -19,7 +19,7 @@ from core.people.roles import can_manage
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.current_sums import live_sums
 from evaluation.labels.pool_table import EvaluationError, PoolTable
-from evaluation.labels.qrels import get_qrels, qrels_state
+from evaluation.labels.qrels import get_qrels, qrels_state, state_counts
 from evaluation.measures.label_state import LabelState, positive
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums, question_sums
@@ -65,12 +65,7 @@ class LabelSet:
 
     def counts(self) -> dict[str, int]:
         """Count triples by state, over seeds and pooled triples (for the full test set: test triples)."""
-        return {
-            "positive": int((self.state == LabelState.POSITIVE).sum()),
-            "negative": int((self.state == LabelState.NEGATIVE).sum()),
-            "assumed_negative": int((self.state == LabelState.ASSUMED_NEGATIVE).sum()),
-            "unjudged": int((self.state == LabelState.UNJUDGED).sum()),
-        }
+        return state_counts(self.state)
 
     def question_counts(self) -> QuestionCounts:
         table = self.prepared.table

@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,11 +16,12 @@ from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import RankTable, without_known
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
-from pooling.models import Pool, PooledTriple, Run
+from pooling.models import Pool, PooledTriple, Run, System
 from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, answers_csr, questions_of
 from pooling.runs.files import RunError, read_ranks
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
+from pooling.training.seed_families import seed_families, unlike_seeds
 from pooling.training.train import shown_systems, systems_with_runs
 
 KEPT = 4
@@ -40,7 +41,9 @@ class PoolTable:
 
     triples int32[n, 3]; is_seed, is_test bool[n]; pooled_id int64[n], 0 where not pooled; depth int[n], 0 for seeds;
     filtered bool[n]. question_keys int64, sorted: the questions of the rank tables. `systems` name the rows of the
-    rank tables, `left_out` those without complete rank rows.
+    rank tables, `left_out` those without complete rank rows. `families` are the families of seeds among `systems`, as
+    indices, the chosen one first; a system alone is a family of one. `unlike` says which systems look like one and why
+    they are not (pooling/training/seed_families.py).
     """
 
     graph: GraphArrays
@@ -54,6 +57,19 @@ class PoolTable:
     left_out: list[str]
     question_keys: np.ndarray
     ranks: RankTable
+    families: list[list[int]]
+    unlike: list[str]
+
+    @cached_property
+    def folded(self) -> "PoolTable":
+        """Return the table of the chosen systems alone, one for each family of seeds; itself without such a family."""
+        chosen = [family[0] for family in self.families]
+        if len(chosen) == len(self.systems):
+            return self
+        kept = {name: getattr(self.ranks, name)[chosen] for name in ("strict", "optimistic", "pessimistic")}
+        alone = [[i] for i in range(len(chosen))]
+        names = [self.systems[i] for i in chosen]
+        return replace(self, systems=names, ranks=replace(self.ranks, **kept), families=alone)
 
     @cached_property
     def pool(self) -> Prepared:
@@ -147,6 +163,7 @@ def _build(pool: Pool) -> PoolTable:
     pooled_id, depth = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
     pooled_id[place], depth[place] = rows[:, 3], rows[:, 4]
     questions, systems, left_out, ranks = _ranks(pool, graph, triples)
+    place_of = {system.pk: i for i, system in enumerate(systems)}
     return PoolTable(
         graph=graph,
         triples=triples,
@@ -155,30 +172,32 @@ def _build(pool: Pool) -> PoolTable:
         pooled_id=pooled_id,
         depth=depth,
         filtered=np.isin(pooled_id, np.fromiter(filtered_ids, dtype=np.int64)) & (pooled_id > 0),
-        systems=systems,
+        systems=[system.name for system in systems],
         left_out=left_out,
         question_keys=question_keys(questions, e, r),
         ranks=ranks,
+        families=[[place_of[system.pk] for system in family] for family in seed_families(systems)],
+        unlike=unlike_seeds(systems),
     )
 
 
-def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questions, list[str], list[str], RankTable]:
+def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questions, list[System], list[str], RankTable]:
     """Read the rank rows of both sides of the triples, ordered by question."""
     questions, tail_question, head_question = questions_of(triples)
     question = np.concatenate([tail_question, head_question])
     order = np.argsort(question, kind="stable")
     rows = rows_of(triples)
     keys = row_keys(rows, graph.num_entities, graph.num_relations)
-    names, left_out, parts = [], [], []
+    systems, left_out, parts = [], [], []
     for system in systems_with_runs(pool):
         run = read_ranks(system.run)
         at = find(run.keys, keys)
         if (at < 0).any():
             left_out.append(system.name)
             continue
-        names.append(system.name)
+        systems.append(system)
         parts.append(run.ranks[:, at[order]])
-    if not names:
+    if not systems:
         raise RunError(
             f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
             + (f" (incomplete: {', '.join(left_out)})." if left_out else f", after train_systems {pool.graph.name}.")
@@ -198,4 +217,4 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questio
         relation=questions.relation.astype(np.int32),
         candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
     )
-    return questions, names, left_out, table
+    return questions, systems, left_out, table

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from evaluation.labels.label_sets import HELP
 from evaluation.sections.cell_text import cell_text
 from evaluation.sections.section import Table
-from evaluation.sections.settings import ASSUMED, QUESTION_SETS
+from evaluation.sections.settings import ASSUMED, QUESTION_SETS, SEEDS
 
 
 def add_labels(parser: ArgumentParser, text: str = HELP) -> None:
@@ -18,6 +18,11 @@ def add_questions(parser: ArgumentParser, text: str) -> None:
 
 def add_assumed(parser: ArgumentParser, text: str) -> None:
     parser.add_argument("--assumed", choices=ASSUMED, default="judged", help=text)
+
+
+def add_seeds(parser: ArgumentParser) -> None:
+    each = "each seed is a system, or one system for each family of seeds, with mean and standard deviation over them"
+    parser.add_argument("--seeds", choices=SEEDS, default="each", help=each)
 
 
 def table_text(table: Table, numbers: str = ">") -> str:

@@ -57,11 +57,10 @@ class RunReader:
     def topk(self) -> Goodness:
         return kernel.of_first(self._hits, np.minimum(KS, self._available), self.answers)
 
-    def greedy(self, alpha: float | None = None, ks: Ints = KS) -> Goodness:
-        """Return the goodness of Greedy under a parameter of the softmax, by default that of the run."""
-        chosen = self.alpha if alpha is None else alpha
-        log_all = self._held.log_normaliser[self._at, ALPHAS.index(chosen)]
-        p = np.exp(chosen * self._held.top_score[self._at].astype(np.float64) - log_all[:, None])
+    def greedy(self, alpha: float, ks: Ints = KS) -> Goodness:
+        """Return the goodness of Greedy under a parameter of the softmax."""
+        log_all = self._held.log_normaliser[self._at, ALPHAS.index(alpha)]
+        p = np.exp(alpha * self._held.top_score[self._at].astype(np.float64) - log_all[:, None])
         sizes = np.minimum(kernel.greedy_sizes_by_k(np.minimum(p, 1.0), ks), self._available)
         return kernel.of_first(self._hits, sizes, self.answers)
 
@@ -69,14 +68,13 @@ class RunReader:
         hits = self._is_right[self._stored.drawn[self._at]]
         return kernel.of_draws(hits, self._stored.first[self._at], KS, self.answers)
 
-    def expected_recall(self, alpha: float | None = None, ks: Ints = KS) -> Floats:
+    def expected_recall(self, alpha: float, ks: Ints = KS) -> Floats:
         """Return the expected recall of Sampling, the mean over questions, [ks]."""
-        chosen = self.alpha if alpha is None else alpha
-        return kernel.expected_recall(self._p_answers(chosen), self._start, ks).mean(axis=0)
+        return kernel.expected_recall(self._p_answers(alpha), self._start, ks).mean(axis=0)
 
-    def mass(self, alpha: float | None = None) -> float:
+    def mass(self, alpha: float) -> float:
         """Return the total probability mass of the right answers, the mean over questions."""
-        return float(kernel.total_mass(self._p_answers(self.alpha if alpha is None else alpha), self._start).mean())
+        return float(kernel.total_mass(self._p_answers(alpha), self._start).mean())
 
     def tvd(self) -> float:
         return float(self._held.tvd[self._at, ALPHAS.index(self.alpha)].mean())
@@ -100,14 +98,16 @@ def means(found: Goodness) -> Goodness:
 
 
 def performance(system: str, read: RunReader) -> Performance:
-    returned = (read.topk(), read.sampling(), read.greedy())
+    alpha = read.alpha
+    returned = (read.topk(), read.sampling(), read.greedy(alpha))
     protocols = {name: means(found) for name, found in zip(PROTOCOLS, returned, strict=True)}
-    return Performance(system, read.alpha, protocols, read.expected_recall(), read.mass(), read.tvd())
+    return Performance(system, alpha, protocols, read.expected_recall(alpha), read.mass(alpha), read.tvd())
 
 
 def limits(answers: Csr) -> tuple[Goodness, Goodness]:
     """Return the oracle limits of top-k and of max-k, means over the questions, [KS]."""
     counts, number = np.unique(np.diff(answers.indptr), return_counts=True)
     top, most = kernel.oracle_limits(counts[:, None], KS)
-    share = number / number.sum()
-    return Goodness(*(share @ part for part in top)), Goodness(*(share @ part for part in most))
+    # divided last: shares need not add up to 1 exactly, and a mean of ones would be 1.0000000000000004
+    top_means, most_means = (Goodness(*(number @ part / number.sum() for part in limit)) for limit in (top, most))
+    return top_means, most_means

@@ -46,10 +46,10 @@ from pooling.models import Pool
 
 
 def under_labels(context: Context) -> list[Section]:
-    found = find_runs(context.pool, context.table)
+    found = find_runs(context.pool, context.each.table)
     keys = ["labels"] if context.labels.key == context.against.key else ["labels", "against"]
     sides = _runs(context, found, keys)
-    if not found.ready:
+    if not sides[0].stored:
         return _absent(context, found)
     if not all(runs.n for runs in sides):
         return [_unanswered(context), *_absent(context, found)]
@@ -59,17 +59,17 @@ def under_labels(context: Context) -> list[Section]:
 
 def of_full_test(context: Context) -> list[Section]:
     """Show the published test set, whose answers are taken to be all answers."""
-    found = find_runs(context.pool, context.table)
-    if not found.ready:
-        return beside(_absent(context, found), "full-test")
+    found = find_runs(context.pool, context.each.table)
     (runs,) = _runs(context, found, ["labels"])
+    if not runs.stored:
+        return beside(_absent(context, found), "full-test")
     if not runs.n:
         return beside([_unanswered(context)], "full-test")
     tell = context.progress or (lambda done, total: None)
-    for done, name in enumerate(runs.stored):  # what takes long; the sections find it there
+    for done, name in enumerate(runs.of_seeds):  # what takes long; the sections find it there
         for which in WHICH:
             runs.performance(name, which)
-        tell(done + 1, len(runs.stored) + 1)
+        tell(done + 1, len(runs.of_seeds) + 1)
     return beside(_shown(context, [runs]), "full-test")
 
 
@@ -88,14 +88,16 @@ def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
 def _runs(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
     check_ks([context.settings.k])
     table = context.table
-    stored = {name: stored_run(run, table.graph.num_entities) for name, run in found.ready}
+    of_seeds = {name: stored_run(run, table.graph.num_entities) for name, run in found.ready}
+    stored = {name: of_seeds[name] for name in context.systems if name in of_seeds}
     chosen = ((key, getattr(context, key)) for key in keys)
-    return [RunsUnderLabels(key, labels, right_answers(table, labels), stored) for key, labels in chosen]
+    return [RunsUnderLabels(key, labels, right_answers(table, labels), stored, of_seeds) for key, labels in chosen]
 
 
 def _system(context: Context, runs: RunsUnderLabels) -> str:
-    """Return the system whose protocols are drawn: the chosen one, or the best."""
+    """Return the system whose protocols are drawn: the chosen one, or the best. A seed asks for its family."""
     asked = context.settings.system
+    asked = next((name for name, seeds in context.seeds_of.items() if asked in seeds), asked)
     if not asked:
         return best_system(runs, which_of(context), context.settings.k).system
     if asked not in runs.stored:
@@ -182,7 +184,7 @@ ANALYSIS = Analysis(
     "Max-k",
     "How good is what a system returns when it may return fewer than k entities?",
     "max-k",
-    ("labels", "against", "questions", "k", "answers", "system"),
+    ("labels", "against", "questions", "k", "answers", "system", "seeds"),
     (
         Part("figures", under_labels),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),

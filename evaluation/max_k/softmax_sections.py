@@ -1,14 +1,16 @@
 """Build the sections about the softmax: the effect of its parameter α, and how sharp and right distributions are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
-from evaluation.max_k.kernel import Goodness
-from evaluation.max_k.performance import KS, means
-from evaluation.max_k.system_sections import SAID, SYSTEM, RunsUnderLabels, value_at
+from evaluation.max_k.performance import KS, RunReader, means
+from evaluation.max_k.stored_runs import Which
+from evaluation.max_k.system_sections import SAID, SYSTEM, RunsUnderLabels, over_seeds, which_of
+from evaluation.measures.rank_table import Floats
 from evaluation.sections.builders import chart, series_of
-from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table
+from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, seed_columns
 from pooling.scoring.distributions import ALPHAS
 
 NAMES = [f"{alpha:g}" for alpha in ALPHAS]
@@ -31,13 +33,12 @@ BY_K = {  # title, axis and text
 
 
 def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Section]:
-    """Show the effect of α: Figure 2 and Table 3 of the paper, filtered as there."""
-    k, reads = context.settings.k, {name: runs.read(name) for name in runs.stored}
-    greedy = {name: [means(read.greedy(a, np.array([k]))) for a in ALPHAS] for name, read in reads.items()}
-    mass = {name: [read.mass(alpha) for alpha in ALPHAS] for name, read in reads.items()}
+    """Show the effect of α: Figure 2 and Table 3 of the paper, which are filtered."""
+    k, which = context.settings.k, which_of(context)
+    of = cache(lambda name: _by_alpha(runs.read(name, which), k))
     chosen = {name: ALPHAS.index(stored.predictive.alpha) for name, stored in runs.stored.items()}
-    f1 = {name: [value_at(found, "f1", 1) for found in of_system] for name, of_system in greedy.items()}
-    caption = f"{runs.caption(context)} {SAID['filtered']}. Rings: the α chosen on validation."
+    f1, mass = ({name: of(name)[:, column].tolist() for name in runs.stored} for column in (2, 3))
+    caption = f"{runs.caption(context)} {SAID[which]}. Rings: the α chosen on validation."
     yield Section(
         "alpha",
         f"Effect of α: F1@{k} under Greedy",
@@ -45,38 +46,49 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
         " first. α is chosen for each system by filtered F1@10 on validation, never on test; a model that was trained"
         f" as a distribution keeps its own. Here is F1@{k} at each.",
         caption,
-        [_effect_table(runs, greedy, mass, chosen, k)],
+        [_effect_table(context, runs, of, chosen)],
         _chart(context, f"F1@{k}", f1, chosen),
         _hits(f1, chosen, k),
     )
-    title = f"Precision of a draw by α under {runs.labels.name}, filtered"
+    title = f"Precision of a draw by α under {runs.labels.name}, {which}"
     best = [(row, 1 + int(np.argmax(of_system))) for row, of_system in enumerate(mass.values())]
+    draws = Table("alpha-precision", title, [SYSTEM, *BY_ALPHA], [[name, *own] for name, own in mass.items()], best)
+    spread = over_seeds(context, runs, lambda name: of(name)[None, :, 3])
     yield Section(
         "alpha-precision",
         "Effect of α: precision of single draws",
         "The probability that one draw is right: the total probability mass of the right answers. The paper calls it"
         " the precision of Sampling; the distinct entities of k draws have another one.",
         caption,
-        [Table("alpha-precision", title, [SYSTEM, *BY_ALPHA], [[name, *of] for name, of in mass.items()], best)],
+        [seed_columns(draws, range(1, len(draws.columns)), spread)],
         _chart(context, "mass of the right answers", mass, chosen),
     )
-    read, own = reads[system], runs.stored[system].predictive.alpha
+    read, own = runs.read(system, which), runs.stored[system].predictive.alpha
     values = {
         "recall": [read.expected_recall(alpha) for alpha in ALPHAS],
         "f1": [np.asarray(means(read.greedy(alpha)).f1) for alpha in ALPHAS],
     }
-    ticked = f"{runs.caption(context)} {SAID['filtered']}. ✓: the α chosen on validation."
+    ticked = (
+        f"{runs.caption(context)} {SAID[which]}. ✓: the α chosen on validation. The chart has it, the next ones below"
+        " and above it, and the smallest and largest; the table has all."
+    )
     for part, by_alpha in values.items():
-        yield _by_k(part, system, by_alpha, own, ticked)
+        yield _by_k(part, system, which, by_alpha, own, ticked)
+
+
+def _by_alpha(read: RunReader, k: int) -> Floats:
+    """Return P, R and F1 at k under Greedy, mass and expected recall at k of Sampling, [ALPHAS, 5]."""
+    ks = np.array([k])
+    greedy = [[float(part[0]) for part in means(read.greedy(alpha, ks))] for alpha in ALPHAS]  # type: ignore[index]
+    sampling = [[read.mass(alpha), float(read.expected_recall(alpha, ks)[0])] for alpha in ALPHAS]
+    return np.hstack([greedy, sampling])
 
 
 def _effect_table(
-    runs: RunsUnderLabels,
-    greedy: dict[str, list[Goodness]],
-    mass: dict[str, list[float]],
-    chosen: dict[str, int],
-    k: int,
+    context: Context, runs: RunsUnderLabels, of: Callable[[str], Floats], chosen: dict[str, int]
 ) -> Table:
+    """Return the table of α; `of` a system are its values at each, [ALPHAS, 5]."""
+    k, which = context.settings.k, which_of(context)
     columns = [
         SYSTEM,
         Column("alpha", "α", "text"),
@@ -88,16 +100,14 @@ def _effect_table(
         Column("sampling", f"Sampling R@{k}", note="expected"),
     ]
     rows, best = list[list[Cell]](), []
-    for name, of_system in greedy.items():
-        read = runs.read(name)
-        most = max(value_at(found, "f1", 1) for found in of_system)
-        for i, (alpha, found) in enumerate(zip(ALPHAS, of_system, strict=True)):
-            values = [value_at(found, part, 1) for part in ("precision", "recall", "f1")]
-            if values[-1] == most:
+    for name in runs.stored:
+        most = of(name)[:, 2].max()
+        for i, values in enumerate(of(name).tolist()):
+            if values[2] == most:
                 best.append((len(rows), 5))
-            sampling = float(read.expected_recall(alpha, np.array([k]))[0])
-            rows.append([name, NAMES[i], "yes" if i == chosen[name] else "", *values, mass[name][i], sampling])
-    return Table("alpha", f"P, R and F1 at {k} by α under {runs.labels.name}, filtered", columns, rows, best)
+            rows.append([name, NAMES[i], "yes" if i == chosen[name] else "", *values])
+    table = Table("alpha", f"P, R and F1 at {k} by α under {runs.labels.name}, {which}", columns, rows, best)
+    return seed_columns(table, range(3, len(columns)), over_seeds(context, runs, of))
 
 
 def _chart(context: Context, y: str, values: dict[str, list[float]], chosen: dict[str, int]) -> Chart:
@@ -118,22 +128,24 @@ def _hits(f1: dict[str, list[float]], chosen: dict[str, int], k: int) -> str:
     return f"At the α chosen on validation {same} of {len(f1)} systems have their highest F1@{k} on these labels{most}."
 
 
-def _by_k(part: str, system: str, values: Sequence[np.ndarray], own: float, caption: str) -> Section:
+def _by_k(part: str, system: str, which: Which, values: Sequence[np.ndarray], own: float, caption: str) -> Section:
     """Show recall or F1 of a system by k, [KS] at each α; `own` is its chosen α."""
     title, y, text = BY_K[part]
     heading = f"Effect of α: {title}, {system}"
+    last, chosen = len(ALPHAS) - 1, ALPHAS.index(own)
+    drawn = sorted({0, max(chosen - 1, 0), chosen, min(chosen + 1, last), last})  # more lines cannot be told apart
     series = []
-    for i, (alpha, of_alpha) in enumerate(zip(ALPHAS, values, strict=True)):
-        look = {"shade": i / (len(ALPHAS) - 1), "step": i, "plain": True, "wide": alpha == own}
-        series.append(series_of(f"α = {NAMES[i]}{' ✓' if alpha == own else ''}", KS.tolist(), of_alpha, **look))
+    for line, i in enumerate(drawn):
+        name, wide = f"α = {NAMES[i]}{' ✓' if i == chosen else ''}", i == chosen
+        series.append(series_of(name, KS.tolist(), values[i], measure=line, plain=True, wide=wide))
     rows: list[list[Cell]] = [[int(k), *(float(of_alpha[k - 1]) for of_alpha in values)] for k in KS]
     return Section(
         f"alpha-{part}",
         heading,
         text,
         caption,
-        [Table(f"alpha-{part}", f"{y} of {system} by α, filtered", [Column("k", "k", "count"), *BY_ALPHA], rows)],
-        chart("lines", f"{heading}, a line for each α", series, x="k", y=y, yaxis=FROM_ZERO),
+        [Table(f"alpha-{part}", f"{y} of {system} by α, {which}", [Column("k", "k", "count"), *BY_ALPHA], rows)],
+        chart("lines", f"{heading}, a line for each of {len(series)} α", series, x="k", y=y, yaxis=FROM_ZERO),
     )
 
 
@@ -146,11 +158,15 @@ def contrast(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
             Column(f"raw_{runs.key}", f"TPM raw, {runs.labels.name}", note="Σ p over the right answers"),
             Column(f"filtered_{runs.key}", f"TPM filtered, {runs.labels.name}", note="without train and valid"),
         ]
-    rows = list[list[Cell]]()
-    for i, name in enumerate(sides[0].stored):
-        raw, filtered = ([runs.found(which)[i] for runs in sides] for which in ("raw", "filtered"))
-        own = [(r.tvd, r.mass, f.mass) for r, f in zip(raw, filtered, strict=True)]
-        rows.append([name, f"{raw[0].alpha:g}", *(value for values in own for value in values)])
+
+    def of(system: str) -> list[float]:
+        found = [(runs.performance(system, "raw"), runs.performance(system, "filtered")) for runs in sides]
+        return [value for raw, filtered in found for value in (raw.tvd, raw.mass, filtered.mass)]
+
+    alphas = {name: f"{stored.predictive.alpha:g}" for name, stored in sides[0].stored.items()}
+    rows: list[list[Cell]] = [[name, alpha, *of(name)] for name, alpha in alphas.items()]
+    table = Table("contrast", "Total variation distance and total probability mass", columns, rows)
+    spread = over_seeds(context, sides[0], lambda system: [of(system)])
     return Section(
         "contrast",
         "How sharp and how right p is",
@@ -158,5 +174,5 @@ def contrast(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
         " almost 1 (one entity has everything). TPM is the total probability mass of the right answers: the precision"
         " of a single draw. Where one of them is low, Sampling and Greedy differ more.",
         f"{' '.join(runs.caption(context) for runs in sides)} Means over the questions.",
-        [Table("contrast", "Total variation distance and total probability mass", columns, rows)],
+        [seed_columns(table, range(2, len(columns)), spread)],
     )

@@ -18,10 +18,10 @@ from evaluation.measures.label_state import LabelState, positive
 from evaluation.measures.rank_table import Flags, Ints
 from pooling.enums import PoolingJob
 from pooling.models import Pool, Run
-from pooling.questions.kernel import Csr, answers_csr
+from pooling.questions.kernel import Csr, answers_csr, questions_from_keys
 from pooling.runs.distributions import Predictive, has_predictive, read_predictive
 from pooling.runs.score import wanted_triples
-from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.scoring.rank_rows import find
 from pooling.training.train import systems_with_runs
 
 Which = Literal["filtered", "raw"]

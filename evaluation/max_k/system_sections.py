@@ -1,10 +1,11 @@
 """Build the sections that compare systems at k, with usual measures and with the limits of an oracle."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evaluation.labels.label_sets import LabelSet
 from evaluation.max_k.kernel import Goodness
@@ -12,8 +13,20 @@ from evaluation.max_k.performance import KS, PROTOCOLS, Performance, RunReader, 
 from evaluation.max_k.stored_runs import WHICH, RightAnswers, StoredRun, Which
 from evaluation.measures.registry import parse_measure
 from evaluation.sections.builders import chart, series_of
-from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    seed_columns,
+)
 from evaluation.sections.wording import best_of, words
+from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 
 SHOWN = (1, 5, 10, 50, 100)  # ks of the tables
 CONVENTIONAL = ("micro_hits@10", "micro_mr", "micro_mrr")
@@ -34,6 +47,7 @@ class RunsUnderLabels:
     labels: LabelSet
     right: RightAnswers
     stored: Mapping[str, StoredRun]
+    of_seeds: Mapping[str, StoredRun]  # those, and the other seeds of their families
 
     @property
     def n(self) -> int:
@@ -44,7 +58,7 @@ class RunsUnderLabels:
         return {}
 
     def read(self, system: str, which: Which = "filtered") -> RunReader:
-        return RunReader(self.stored[system], self.right, which)
+        return RunReader(self.of_seeds[system], self.right, which)
 
     def performance(self, system: str, which: Which) -> Performance:
         if (system, which) not in self._kept:
@@ -56,6 +70,22 @@ class RunsUnderLabels:
 
     def caption(self, context: Context) -> str:
         return f"{label_caption(self.labels, context.settings)} n = {self.n:,} questions."
+
+
+def over_seeds(context: Context, runs: RunsUnderLabels, values: Callable[[str], ArrayLike]) -> SeedSpread | None:
+    """Return the spread over seeds of a table with one or more rows for each shown system, [rows, columns].
+
+    `values` of a system: [its rows, columns]. A family has none where one of its seeds lacks distributions.
+    """
+    if not context.is_folded:
+        return None
+    found = {name: np.asarray(values(name), dtype=np.float64) for name in runs.of_seeds}
+    rows, columns = next(iter(found.values())).shape
+    every = [found.get(name, np.full((rows, columns), np.nan)) for name in context.each.systems]
+    spread = spread_over_seeds(np.stack(every), context.families)
+    shown = [context.systems.index(name) for name in runs.stored]
+    mean, sd = (part[shown].reshape(-1, columns) for part in (spread.mean, spread.sd))
+    return SeedSpread(mean, sd, np.repeat(spread.seeds[shown], rows))
 
 
 def greedy_f1(found: Performance, k: int) -> float:
@@ -88,26 +118,30 @@ def conventional(context: Context, runs: RunsUnderLabels) -> Section:
 
 def _conventional_table(context: Context, runs: RunsUnderLabels, k: int) -> Table:
     measures = [parse_measure(name) for name in CONVENTIONAL]
-    values = runs.labels.values(CONVENTIONAL, context.settings.assumed_is_judged)
+    values = getattr(context.each, runs.key).values(CONVENTIONAL, context.settings.assumed_is_judged)
+    places = {name: i for i, name in enumerate(context.each.systems)}
     pairs = [(name, part) for name in PROTOCOLS for part in PARTS]
+
+    def of(system: str) -> list[float]:
+        one = runs.performance(system, "filtered")
+        usual = [float(values[measure.name].mean()[places[system]]) for measure in measures]
+        return [*usual, *(value_at(one.protocols[name], part, k) for name, part in pairs)]
+
     columns = [
         SYSTEM,
         *(Column(measure.name, measure.label, "value", measure.description) for measure in measures),
         *(Column(f"{name.lower()}_{part}", f"{name} {PARTS[part]}@{k}") for name, part in pairs),
     ]
-    grid, rows = [], list[list[Cell]]()
-    for one in runs.found("filtered"):
-        place = context.systems.index(one.system)
-        own = [value_at(one.protocols[name], part, k) for name, part in pairs]
-        usual = [float(values[measure.name].mean()[place]) for measure in measures]
-        why = [values[measure.name].reasons()[place] for measure in measures]
-        grid.append([*usual, *own])
-        rows.append([one.system, *map(cell, usual, why), *own])
-    found = np.array(grid)
+    rows = list[list[Cell]]()
+    for system in runs.stored:
+        why = [values[measure.name].reasons()[places[system]] for measure in measures]
+        rows.append([system, *map(cell, of(system), why + [""] * len(pairs))])
+    found = np.array([of(system) for system in runs.stored])
     best = [(row, i + 1) for i, measure in enumerate(measures) for row in best_of(found[:, i], measure)]
     best += _best(found[:, len(measures) :], 1 + len(measures))
     title = f"Usual measures and max-k at {k} under {runs.labels.name}"
-    return Table(f"usual-{runs.key}", title, columns, rows, best)
+    table = Table(f"usual-{runs.key}", title, columns, rows, best)
+    return seed_columns(table, range(1, len(columns)), over_seeds(context, runs, lambda system: [of(system)]))
 
 
 def _best(found: np.ndarray, first: int) -> list[tuple[int, int]]:
@@ -141,7 +175,7 @@ def models(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
         "F1 of what Greedy returns when at most k entities are allowed. An oracle that knows the answers and must"
         " return k entities is at the top-k limit; one that may return fewer is at the max-k limit.",
         f"{runs.caption(context)} {SAID[which]}. Greedy, α of each system chosen on validation.",
-        [_models_table(one, each) for one in sides for each in WHICH],
+        [_models_table(context, one, each) for one in sides for each in WHICH],
         _k_chart(f"F1@k of every system under Greedy, {which}", series, (top.f1, most.f1), "F1@k"),
         _against_limits(runs, which, context.settings.k),
     )
@@ -151,17 +185,28 @@ def which_of(context: Context) -> Which:
     return "filtered" if context.settings.answers == "filtered" else "raw"
 
 
-def _models_table(runs: RunsUnderLabels, which: Which) -> Table:
+def _models_table(context: Context, runs: RunsUnderLabels, which: Which) -> Table:
     shown = [(part, k) for k in SHOWN for part in PARTS]
-    lines = [(one.system, name, one.protocols[name]) for one in runs.found(which) for name in PROTOCOLS]
-    bounds = [("limit", name, bound) for name, bound in zip(LIMITS, limits(runs.right.of(which)), strict=True)]
+
+    def of(found: Goodness) -> list[float]:
+        return [value_at(found, part, k) for part, k in shown]
+
+    def rows_of(system: str) -> list[list[float]]:
+        return [of(found) for found in runs.performance(system, which).protocols.values()]
+
     rows: list[list[Cell]] = [
-        [name, protocol, *(value_at(found, part, k) for part, k in shown)] for name, protocol, found in lines + bounds
+        [system, protocol, *values]
+        for system in runs.stored
+        for protocol, values in zip(PROTOCOLS, rows_of(system), strict=True)
     ]
     columns = [SYSTEM, Column("protocol", "Protocol", "text")]
     columns += [Column(f"{part}_{k}", f"{PARTS[part]}@{k}") for part, k in shown]
-    best = _best(np.array([row[2:] for row in rows[: len(lines)]], dtype=np.float64), 2)
-    return Table(f"models-{runs.key}-{which}", f"P, R and F1 under {runs.labels.name}, {which}", columns, rows, best)
+    best = _best(np.array([row[2:] for row in rows], dtype=np.float64), 2)
+    table = Table(f"models-{runs.key}-{which}", f"P, R and F1 under {runs.labels.name}, {which}", columns, rows, best)
+    table = seed_columns(table, range(2, len(columns)), over_seeds(context, runs, rows_of))
+    bounds = zip(LIMITS, limits(runs.right.of(which)), strict=True)
+    limit: list[list[Cell]] = [["limit", name, *of(bound)] for name, bound in bounds]
+    return replace(table, rows=[*table.rows, *limit])
 
 
 def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:

@@ -22,6 +22,16 @@ def judged_share(answers: Labelled, k: int | None) -> Floats:
     )
 
 
+def held_share(answers: Labelled, held: Flags, k: int) -> Floats:
+    """Return the largest share that Judged@k can have while only `held` bool [triples] can be judged, [evaluated].
+
+    Of the first min(k, |C(q)|) positions at most as many can be judged as triples of the question are held.
+    """
+    counts = np.bincount(answers.table.question, weights=held[answers.table.triple], minlength=answers.table.questions)
+    most = np.minimum(answers.table.candidates[answers.question], k)
+    return np.minimum(counts[answers.question], most) / most
+
+
 @dataclass(frozen=True)
 class TopShares:
     """Hold the parts [systems] of the first k positions of all evaluated questions; they add up to 1."""

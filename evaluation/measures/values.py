@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.label_state import States
+from evaluation.measures.label_state import States, positive
 from evaluation.measures.measure import Chance
 from evaluation.measures.prepared import Labelled, Prepared
 from evaluation.measures.rank_table import Flags, Floats, Ints
@@ -190,3 +190,17 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
     array([1.   , 0.833, 0.317])
     """
     return {name: value.mean() for name, value in values(prepared, state, names, assumed_is_judged).items()}
+
+
+def means_of_states(
+    prepared: Prepared, states: Sequence[States], names: Sequence[str], assumed_is_judged: bool = True
+) -> dict[str, Floats]:
+    """Return the mean of each measure under several label states, [states, systems]."""
+    # a measure of answers alone needs no other rows
+    short = prepared.only(np.logical_or.reduce([positive(state) for state in states]))
+    found: dict[str, Floats] = {}
+    for only, rows in ((True, short), (False, prepared)):
+        asked = [name for name in names if parse_measure(name).answers_only == only]
+        by_state = [means(rows, state, asked, assumed_is_judged) for state in states]
+        found |= {name: np.array([of[name] for of in by_state]) for name in asked}
+    return {name: found[name] for name in names}

@@ -194,4 +194,5 @@ ANALYSIS = Analysis(
     ("labels",),
     (Part("open-world", open_world),),
     docs_page="lenses",
+    by_family=True,
 )

@@ -47,7 +47,7 @@ def theory(settings: TheorySettings) -> Section:
         "The reported number against the strength of the model. Where the curve is flat, a better model hardly reports"
         " more; the sparser the test set, the flatter.",
         f"N = {n}, ρ = {signed(settings.rho)}, {ENTITIES:,} entities. Ring: these settings."
-        f" {_legend(settings, repeats)}",
+        f" {_legend(settings, repeats, settings.rho != 0)}",
         [_table(settings, "theory", "expected and simulated", Column("beta", "β"), betas, rows)],
         _chart(settings, f"{len(betas)} sparsities", [*series, ring]),
         notes=_notes(settings),
@@ -65,7 +65,8 @@ def correlation(settings: TheorySettings) -> Section:
         f"{settings.label} when what is missing is what the model recognises",
         "Of two models of one strength, the one whose recognised answers are missing more often (larger ρ) reports"
         " less. More questions do not mend this.",
-        f"N = {settings.n}, β = {settings.beta:g}. A curve is drawn where its ρ can be. {_legend(settings, repeats)}",
+        f"N = {settings.n}, β = {settings.beta:g}. A curve is drawn where its ρ can be."
+        f" {_legend(settings, repeats, correlated=True)}",
         [_table(settings, "correlation", "by correlation", Column("rho", "ρ"), rhos, rows)],
         _chart(settings, f"{len(rhos)} correlations", series),
     )
@@ -142,8 +143,9 @@ def _chart(settings: TheorySettings, worlds: str, series: Sequence[Json]) -> Cha
     return chart("lines", label, series, x="strength ℓ", y=settings.label, yaxis={"rangemode": "tozero"})
 
 
-def _legend(settings: TheorySettings, repeats: int) -> str:
-    thin = "the logarithm of Theorem 4.1" if settings.metric == "mrr" else "Ê and the rest"
+def _legend(settings: TheorySettings, repeats: int, correlated: bool) -> str:
+    logarithm = f"the logarithm of Theorem {'4.3, with ρ' if correlated else '4.1'}"
+    thin = logarithm if settings.metric == "mrr" else "Ê and the rest"
     return (
         f"Thick: Ê; thin: {thin}; points: the mean of {repeats:,} simulated questions ± 2 of its standard errors (the"
         " deviation between questions is in the table)."

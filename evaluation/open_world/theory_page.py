@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.measures.rank_table import Floats
+from evaluation.open_world.kernels.simulation import Simulated
 from evaluation.open_world.kernels.theory import (
     ENTITIES,
     chance_to_mistake,
@@ -38,7 +39,7 @@ UNDEFINED = "not defined where β or ℓ is 0"
 
 def chosen_numbers(settings: TheorySettings) -> Section:
     repeats, rho, metrics = pair_repeats(settings), settings.rho, settings.metrics
-    drawn = simulated(settings.n, (settings.beta,), (settings.strength,), metrics, repeats, rho)
+    drawn = _drawn(settings, rho)
     at = (settings.n, settings.beta, settings.strength)
     rest = "With what an answer that is not recognised adds at a random place among all entities."
     alone = "The paper's expectation: what is not recognised adds nothing."
@@ -84,6 +85,8 @@ def example(_settings: TheorySettings | None = None) -> Section:
     """Show table 1 of the paper, which follows from positions alone and is the same for all settings."""
     positions = {**TEST_POSITIONS, **MISSING_POSITIONS}
     before, after = _ranks(TEST_POSITIONS), _ranks(positions)
+    for name, position in MISSING_POSITIONS.items():
+        before[name] = position - sum(ahead < position for ahead in TEST_POSITIONS.values())
     table = table_of(
         "example",
         "Ranks before and after the missing answers are added",
@@ -92,17 +95,19 @@ def example(_settings: TheorySettings | None = None) -> Section:
             (Column("answer", "Answer", "text"), lambda name: name),
             (Column("of", "Of", "text"), lambda name: "test" if name in TEST_POSITIONS else "missing"),
             (Column("position", "Position", "count"), lambda name: positions[name]),
-            (Column("before", "Rank before", "count"), lambda name: cell(before.get(name, np.nan), "no answer yet")),
+            (Column("before", "Rank before", "count"), lambda name: before[name]),
             (Column("after", "Rank after", "count"), lambda name: after[name]),
         ],
     )
-    means = [float(np.mean(gain_of("mrr")(np.array(list(ranks.values()))))) for ranks in (before, after)]
+    asked = [[before[name] for name in TEST_POSITIONS], list(after.values())]
+    means = [float(np.mean(gain_of("mrr")(np.array(ranks)))) for ranks in asked]
     return Section(
         "example",
         "An example: sports of the 1956 Olympics",
         "The paper asked BetaE on FB15k-237 for the sports of the 1956 Summer Olympics. Two are in the test set; six of"
         " the first eleven candidates are right and missing.",
-        "Positions as the model returned them; ranks with the other answers filtered out.",
+        "Positions as the model returned them; ranks with the other answers filtered out, before with those of test"
+        " alone.",
         [table],
         finding=f"MRR of the question is {means[0]:.1f} before and {means[1]:.4f} after: same model, same candidates.",
     )
@@ -117,11 +122,18 @@ def _ranks(positions: dict[str, int]) -> dict[str, float]:
 def variances(settings: TheorySettings) -> Floats:
     """Return the variances of one question without correlation, [metrics, 2]: the model and the stronger one.
 
-    nan where there are no test answers.
+    nan where there are no test answers. The deviations of `chosen_numbers` come from the same draws.
     """
-    levels = (settings.strength, settings.stronger)
-    drawn = simulated(settings.n, (settings.beta,), levels, settings.metrics, pair_repeats(settings), 0.0)
-    return np.stack([found.sd[0] ** 2 for found in drawn])
+    return np.stack([found.sd[0] ** 2 for found in _drawn(settings, 0.0)])
+
+
+def _drawn(settings: TheorySettings, rho: float) -> tuple[Simulated, ...]:
+    """Simulate the model and the stronger one, for each metric; with a correlation only the model.
+
+    The stronger one may be too strong for it.
+    """
+    levels = (settings.strength, settings.stronger) if rho == 0 else (settings.strength,)
+    return simulated(settings.n, (settings.beta,), levels, settings.metrics, pair_repeats(settings), rho)
 
 
 def inconsistency(settings: TheorySettings) -> Section:

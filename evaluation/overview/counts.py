@@ -136,6 +136,8 @@ def pool_report(pool: Pool) -> dict[str, Any]:
     together, alone = pool_overlap(pool)
     return {
         **pool_counts(pool),
+        "rule": pool.rule,
+        "diagnosis": pool.diagnosis or None,
         "left_out": left_out(pool)._asdict(),
         "by_depth": {str(depth): n for depth, n in by_depth},
         "by_system": {name: int(together[i, i]) for i, name in enumerate(names)},

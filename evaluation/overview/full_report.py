@@ -26,11 +26,11 @@ from evaluation.sections.section import Analysis, Context, Json, Part, Table
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-REPORT_SETTINGS = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed")
+REPORT_SETTINGS = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed", "seeds", "training")
 STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/report.css")
 PLOTLY = "vendor/plotly.min.js"
 _IN_JSON = ("problem", "computed_at", "is_old", "sections")  # fields of a part
-CHARTS = ("js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
+CHARTS = ("js/lib/messages.js", "js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
 
 
 @dataclass(frozen=True)

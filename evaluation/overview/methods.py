@@ -87,7 +87,7 @@ def _pool(pool: Pool) -> str:
     return (
         f"{pool.name}, {made}{systems} to depth {pool.depth} from {counts['seeds']:,} seed triples"
         f" ({pool.seed_source}): the first candidates of both questions of each seed triple,"
-        f" {counts['pooled']:,} pooled triples."
+        f" {counts['pooled']:,} pooled triples. Pooling rule: {pool.get_rule_display()}."
     )
 
 

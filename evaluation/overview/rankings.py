@@ -7,13 +7,13 @@ import numpy as np
 
 from evaluation.browse.pool_states import LEGEND
 from evaluation.enums import EvaluationJob
-from evaluation.labels.label_sets import label_set
-from evaluation.labels.pool_table import pool_table, version
+from evaluation.labels.pool_table import version
 from evaluation.measures.judged import top_shares
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.figure_cache import current_figure, figure_version, last_heavy
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
+from evaluation.sections.seed_notes import draws_seeds, seed_notes
 from evaluation.sections.settings import RANKING, Settings
 from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_correlations, bootstrap_places
 from pooling.models import Pool
@@ -21,6 +21,7 @@ from pooling.models import Pool
 BESIDE = ("judged@10", "bpref")
 TOP = 10
 SHARES = tuple(state.key for state in LEGEND)
+SEEDS_AND_TRAINING = ("seeds", "training")  # the settings that the overview takes beside its measure
 WAITING = " waiting"  # of a page whose figures are older than its labels
 
 
@@ -111,12 +112,16 @@ def page_version(pool: Pool) -> str:
     return f"{version(pool)} {last_heavy(pool)} {' '.join(f'{pk}-{state}' for pk, state in jobs)}".strip()
 
 
-def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
-    """Return everything on the page; raise UserError (RunError) where there is no run to evaluate."""
+def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> dict[str, Any]:  # noqa: B008 - frozen
+    """Return everything on the page; raise UserError (RunError) where there is no run to evaluate.
+
+    Of the settings it takes `seeds` and `training`.
+    """
     measure = parse_measure(measure_name)
     now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
     at = figure_version(pool)
-    kept = current_figure(pool, "overview", at, lambda: _compute(pool))
+    asked = settings.query(SEEDS_AND_TRAINING)
+    kept = current_figure(pool, f"overview?{asked}" if asked else "overview", at, lambda: _compute(pool, settings))
     if kept.version != at:  # it is being computed: show the kept one, and let the page ask again
         now += WAITING
     content = kept.content
@@ -145,22 +150,27 @@ def overview(pool: Pool, measure_name: str) -> dict[str, Any]:
         "n": completed["n"],
         "n_before": sparse["n"],
         "shares": content["shares"],
+        "families": {key: content[key].get("families", {}) for key in ("seeds", "current")},
+        "seed_notes": content["seed_notes"],
+        "draws_seeds": content["draws_seeds"],
     }
 
 
-def _compute(pool: Pool) -> dict[str, Any]:
-    table = pool_table(pool)
+def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:
+    context = Context(pool, Settings(seeds=settings.seeds, training=settings.training))  # of the seeds and "current"
+    table, families = context.table, context.drawn_families
     names = (*RANKING, *BESIDE)
-    sets = {key: label_set(pool, table, key) for key in ("seeds", "current")}
-    sums = {key: chosen.sums(RANKING) for key, chosen in sets.items()}
+    drawn = context.each if families else context
+    sparse, current = drawn.against.sums(RANKING), drawn.labels.sums(RANKING)
     # drawn as the page Correlation draws, so that one quantity has one interval
-    rng = Context(pool, Settings()).rng(1)
-    taus = bootstrap_correlations(sums["seeds"], sums["current"], rng, correlations=["tau_b"])
-    spans = bootstrap_places(sums["current"], np.random.default_rng(Settings().seed))
-    found = top_shares(sets["current"].prepared, sets["current"].state, table.is_seed, TOP)
+    taus = bootstrap_correlations(sparse, current, context.rng(1), correlations=["tau_b"], families=families)
+    spans = bootstrap_places(current, np.random.default_rng(Settings().seed), families=families)
+    found = top_shares(context.labels.prepared, context.labels.state, table.is_seed, TOP)
     shares = {s: {kind: number(getattr(found, kind)[i]) for kind in SHARES} for i, s in enumerate(table.systems)}
     return {
-        **{key: metrics(pool, key, names) for key in sets},
+        **{key: metrics(pool, key, names, seeds=settings.seeds) for key in ("seeds", "current")},
+        "seed_notes": seed_notes(context),
+        "draws_seeds": draws_seeds(context),
         "taus": {name: _tau(row["tau_b"]) for name, row in taus.items()},
         "places": {name: _intervals(span) for name, span in spans.items()},
         "shares": {"k": TOP, "positions": found.positions, "systems": shares},
@@ -189,7 +199,9 @@ def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
     def cell(system: str, name: str) -> dict[str, Any]:
         value, before, reason = completed[system][name], sparse[system][name], reasons[system].get(name, "")
         is_best = value is not None and value == best.get(name)
-        return {"value": value, "before": before, "reason": reason, "best": is_best}
+        found = {"value": value, "before": before, "reason": reason, "best": is_best}
+        family = current.get("families", {}).get(system)
+        return found | {part: family[part][name] for part in ("mean", "sd")} if family else found
 
     return [
         {"system": system, "series": series, "cells": [cell(system, name) for name in (*RANKING, *BESIDE)]}

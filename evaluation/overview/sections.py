@@ -23,7 +23,7 @@ OVERVIEW = Analysis(
     "What the labels change: the systems ranked by the seeds and by the current labels, whatever label sets the rest"
     " of the report is of.",
     "overview",
-    ("measures",),
+    ("measures", "seeds", "training"),
     # not kept under its own name: what it shows is kept with the page
     (Part(KEY, lambda context: overview_sections(context.pool, context.settings)[0]),),
 )
@@ -36,7 +36,7 @@ def measure_of(settings: Settings) -> str:
 
 def overview_sections(pool: Pool, settings: Settings) -> tuple[list[Section], list[str], list[str]]:
     """Return the sections, the systems in the order of colours, and those left out; UserError where no run is there."""
-    found = overview(pool, measure_of(settings))
+    found = overview(pool, measure_of(settings), settings)
     systems = [row["system"] for row in found["rows"]]
     return [_rankings(found), _top(found)], systems, found["left_out"]
 
@@ -58,8 +58,14 @@ def _rankings(found: Json) -> Section:
                 Column("current", "Place, current", "count", "with its 95 % interval"),
                 lambda one: {"value": one.completed, "low": one.low, "high": one.high},
             ),
-            (Column("value_seeds", f"{measure.label}, seeds"), lambda one: one.sparse_value),
-            (Column("value", f"{measure.label}, current"), lambda one: one.completed_value),
+            (
+                Column("value_seeds", f"{measure.label}, seeds"),
+                lambda one: _value(found, "seeds", one.system, one.sparse_value),
+            ),
+            (
+                Column("value", f"{measure.label}, current"),
+                lambda one: _value(found, "current", one.system, one.completed_value),
+            ),
         ],
     )
     tau_title = "Kendall's tau-b between the two orders, with its 95 % bootstrap interval"
@@ -73,12 +79,20 @@ def _rankings(found: Json) -> Section:
         f" {counts['assumed_negative']:,} assumed negative counted as judged, {counts['unjudged']:,} unjudged)."
         f" n = {found['n_before'][measure.name]:,} (seeds) and {found['n'][measure.name]:,} (current)"
         f" {'answers' if measure.kind == 'micro' else 'questions'}; 1,000 resamples of {sure['questions']:,} questions,"
-        f" seed {found['seed']}.",
+        f" seed {found['seed']}.{found['draws_seeds']}",
         [places, Table("overview-taus", tau_title, tau_columns, _taus(found))],
         overview_chart(found) if found["lines"] else None,
         f"{found['sentence']} {told}",
-        found["undefined"],
+        [*found["seed_notes"], *found["undefined"]],
     )
+
+
+def _value(found: Json, key: str, system: str, value: float) -> Cell:
+    """Return the value of a system under the seeds or the current labels, with mean and deviation over its seeds."""
+    family, name = found["families"][key].get(system), found["measure"].name
+    if family is None or family["mean"][name] is None:
+        return value
+    return {"value": value, "mean": family["mean"][name], "sd": family["sd"][name], "n": len(family["seeds"])}
 
 
 def _taus(found: Json) -> list[list[Cell]]:

@@ -1,7 +1,7 @@
 """Read which contributors found each pooled triple, and how many candidates of each system are judged."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,9 @@ from annotation.judging.judgements import current_verdicts
 from core.errors import UserError
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, triple_codes
+from evaluation.measures.judged import held_share
 from evaluation.measures.label_state import LabelState
+from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Flags
 from evaluation.sections.figure_cache import Content, FigureBusy, current_figure, figure_version
 from evaluation.sections.section import Context, Json, number
@@ -22,6 +24,7 @@ from pooling.models import Pool, System
 from pooling.pools import filtering as filters
 from pooling.pools.build import gather_runs
 from pooling.pools.kernels.gathering import Gathered
+from pooling.pools.raw import lacking_raw
 from pooling.pools.report import NO_FAMILY, families_named
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
@@ -55,6 +58,13 @@ class Findings:
         found = {family: np.array([own == family for own in of]) for family in (*FAMILIES, NO_FAMILY) if family in of}
         return found if len(found) > 1 else {}
 
+    def folded(self, chosen: Mapping[str, str]) -> "Findings":
+        """Return these with one contributor for each family of seeds, by the chosen seed of each name of a seed."""
+        own = np.array([chosen.get(name, name) for name in self.names])
+        names = list(dict.fromkeys(own.tolist()))
+        found = [self.found[:, own == name].any(axis=1) for name in names]
+        return replace(self, names=names, found=np.stack(found, axis=1)) if names else self
+
 
 def findings(pool: Pool, table: PoolTable) -> Findings:
     """Return findings from the provenance of pooled triples, else from the candidates that runs return now."""
@@ -78,8 +88,13 @@ def _by_ranks(pool: Pool, table: PoolTable) -> Findings:
 
 
 def candidates_of(pool: Pool, system: System) -> Gathered:
-    """Return the triples that a system brings to the pool: its candidates to the pool's depth for every seed."""
-    return gather_runs([system.name], [system], seed_array(pool), pool.depth, open_graph(pool.graph))
+    """Return the triples that a system brings to the pool: its candidates to the pool's depth for every seed.
+
+    They follow the pool's rule, if the run can (`check_raw`); else they are the first filtered ones.
+    """
+    graph, seeds = open_graph(pool.graph), seed_array(pool)
+    raw = pool.is_raw and not lacking_raw([system], seeds, graph)
+    return gather_runs([system.name], [system], seeds, pool.depth, graph, raw)
 
 
 def places_of(table: PoolTable, triples: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -102,7 +117,8 @@ class Judged:
     """Judged share of the first candidates of a system, on the questions of the seeds.
 
     `k` is the number of candidates by which it is compared: ten, or the pool's depth where that is less. `shares` is
-    {k: share, None where no question is asked}; `outside` its first candidates, to the pool's depth, that are not
+    {k: share, None where no question is asked}; `limits` the largest share that any system could have, since the pool
+    holds only so many candidates of some questions; `outside` its first candidates, to the pool's depth, that are not
     pooled, `to_people` those of them that no filter takes; `waiting` those that are pooled and have no judgement, not
     even an undecided one.
     """
@@ -111,6 +127,7 @@ class Judged:
     is_pooled: bool
     k: int
     shares: dict[int, float | None]
+    limits: dict[int, float | None]
     outside: int = 0
     to_people: int = 0
     waiting: int = 0
@@ -120,9 +137,14 @@ class Judged:
         """Return how many triples people must judge until all first candidates are judged."""
         return self.to_people + self.waiting
 
+    def of_possible(self, k: int) -> float | None:
+        """Return Judged@k as a share of what the pool could hold."""
+        judged, limit = self.shares[k], self.limits[k]
+        return judged / limit if judged is not None and limit else None
+
     def is_comparable(self, share: float) -> bool:
-        """Return whether the system is of the pool, or enough of its first k candidates are judged."""
-        judged = self.shares[self.k]
+        """Return whether the system is of the pool, or enough of what the pool could hold of its first k is judged."""
+        judged = self.of_possible(self.k)
         return self.is_pooled or judged is None or judged >= share
 
 
@@ -138,6 +160,18 @@ def judged_shares(
     }
 
 
+def judged_limits(pool: Pool, table: PoolTable, chosen: LabelSet) -> dict[int, float | None]:
+    """Return the largest Judged@k that any system could have, at ten and at the pool's depth.
+
+    The mean over the questions of min(k, seeds and pooled triples that answer it) / min(k, candidates).
+    """
+    answers = Labelled(chosen.prepared, chosen.state)
+    asked = slice(None) if chosen.asked is None else chosen.asked[answers.question]
+    held = table.is_seed | (table.pooled_id > 0)
+    shares = {k: held_share(answers, held, k)[asked] for k in sorted({TOP, pool.depth})}
+    return {k: number(of.mean()) if len(of) else None for k, of in shares.items()}
+
+
 def judged_of(
     pool: Pool, table: PoolTable, chosen: LabelSet, assumed_is_judged: bool, share: float | None = None
 ) -> list[Judged]:
@@ -148,9 +182,9 @@ def judged_of(
     systems = {system.name: system for system in systems_with_runs(pool)}
     seeds, pooled = seed_array(pool), contributors_here(pool)
     waits = (chosen.state == LabelState.UNJUDGED) & ~undecided_places(pool, table)
-    rows = []
+    rows, limits = [], judged_limits(pool, table, chosen)
     for name, shares in judged_shares(pool, table, chosen, assumed_is_judged).items():
-        row = Judged(name, name in pooled, min(TOP, pool.depth), shares)
+        row = Judged(name, name in pooled, min(TOP, pool.depth), shares, limits)
         if share is not None and row.is_comparable(share):
             continue
         gathered = candidates_of(pool, systems[name])
@@ -174,15 +208,23 @@ def undecided_places(pool: Pool, table: PoolTable) -> Flags:
 
 
 def not_comparable(pool: Pool) -> dict[str, Json]:
-    """Return {system: {judged, k, missing}} of the systems not comparable under the usual settings, a kept figure.
+    """Return {system: {judged, of_possible, k, missing}} of the systems not comparable under the usual settings.
 
-    Empty where it is not known yet, so that it never holds up a page that mentions it.
+    A kept figure; empty where it is not known yet, so that it never holds up a page that mentions it.
     """
 
     def compute() -> Content:
         context = Context(pool, Settings(questions="original"))
         rows = judged_of(pool, context.table, context.labels, True, context.settings.share)
-        found = {row.system: {"judged": row.shares[row.k], "k": row.k, "missing": row.missing} for row in rows}
+        found = {
+            row.system: {
+                "judged": row.shares[row.k],
+                "of_possible": row.of_possible(row.k),
+                "k": row.k,
+                "missing": row.missing,
+            }
+            for row in rows
+        }
         return {"systems": found}
 
     try:

@@ -91,7 +91,7 @@ def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False) -> KnownPo
     `depth_of_runs`: depth is the best rank in the runs that the orders see, instead of the pool's own. A pool that was
     made by other systems lets orders by depth and orders that follow runs start from different knowledge otherwise.
     """
-    stock, table = order_pool(pool), pool_table(pool)
+    stock, table = order_pool(pool), pool_table(pool).folded
     if depth_of_runs:
         ranks = stock.pool.ranks
         beyond = ranks.max(initial=0) + 1

@@ -33,6 +33,7 @@ from evaluation.sections.section import (
     number,
     numbers,
 )
+from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
@@ -159,7 +160,7 @@ def _history(context: Context, made: Plan) -> Section:
 
 def plan_json(pool: Pool) -> Json:
     """Return the content of the page under the usual settings for scripts."""
-    context = Context(pool, Settings())
+    context = ANALYSIS.context(pool, Settings())
     made, found = plan(context), confidences(context, context.settings.measures)
     per_relation, target = yields(context, made.work), made.forecast.labels
     beyond = BEYOND if target is not None and math.isinf(target.value) else ""
@@ -169,7 +170,7 @@ def plan_json(pool: Pool) -> Json:
         "measure": made.aim.measure.name,
         "target": made.aim.target,
         "is_set": made.aim.is_set,
-        "says": [target_says(context), _left_says(made)],
+        "says": [target_says(context), _left_says(made), *seed_notes(context, asked=False)],
         "order": {name: {**order_json(one), "questions": one.questions} for name, one in found.items()},
         "left": {end: _left_json(made, labels, reasons[end]) for end, labels in made.ends().items()},
         "labels_given": made.work.given,
@@ -200,6 +201,7 @@ ANALYSIS = Analysis(
     (Part("order", by_order), Part("left", by_work), Part("relations", by_relation)),
     also=("current",),
     version=planning_version,
+    by_family=True,
 )
 
 

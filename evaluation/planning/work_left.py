@@ -69,7 +69,7 @@ def order_figure(pool: Pool, measure: str) -> Figure:
     """Return tau and its interval by one measure under current labels and usual settings: kept, or computed now."""
 
     def compute() -> Content:
-        found = confidences(Context(pool, Settings()), [measure])[measure]
+        found = confidences(Context(pool, Settings(seeds="families")), [measure])[measure]
         return {"measure": measure, **order_json(found), "judged": pool.judgements.count()}
 
     return current_figure(pool, f"stopping?{measure}", figure_version(pool), compute)

@@ -24,7 +24,7 @@ BY_NAME = {"type": "category"}
 def by_popularity(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> Section:
     """Show the mean score of each system in bands of the degree of the answer."""
     sharpness = context.settings.sharpness
-    scored = [with_scores(one.under, rank_scores(one.ranks, one.entities, sharpness)) for one in (old, new)]
+    scored = [with_scores(one, sharpness) for one in (old, new)]
     return by_bands(context, score_measure(sharpness), *scored)
 
 

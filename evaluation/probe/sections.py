@@ -14,6 +14,7 @@ from evaluation.probe.parameter_sections import by_popularity, by_rank, by_score
 from evaluation.probe.slices import slices
 from evaluation.sections.relation_groups import caption
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, number
+from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from evaluation.sections.wording import best_of, set_notes, signed, words
 from pooling.models import Pool
@@ -26,8 +27,8 @@ AT_MRR = (SHARPNESSES.index(MRR[0]), ROBUSTNESSES.index(MRR[1]))
 
 
 def everything(context: Context) -> list[Section]:
-    new = probe_answers(context, "labels", context.labels)
-    old = probe_answers(context, "against", context.against)
+    new = probe_answers(context, "labels")
+    old = probe_answers(context, "against")
     same = context.labels.key == context.against.key
     return [
         _winners(context, old, new),
@@ -213,7 +214,7 @@ def _rounded(values: Floats | Ints) -> list[list[float | None]]:
 def probe_json(pool: Pool, settings: Settings) -> Json:
     """Return values at the chosen point and shares of the map for scripts; null without an answer."""
     context = Context(pool, settings)
-    answers = probe_answers(context, "labels", context.labels)
+    answers = probe_answers(context, "labels")
     point = answers.surface([settings.sharpness], [settings.robustness])[:, 0, 0]
     won = shares(answers.grid) if answers.n else {}
     count, same = orders(answers.grid) if answers.n else (None, None)
@@ -230,7 +231,20 @@ def probe_json(pool: Pool, settings: Settings) -> Json:
         "orders": count,
         "order_of_mrr": same,
         "left_out": context.table.left_out,
+        **(_families(context, answers) if settings.by_family else {}),
     }
+
+
+def _families(context: Context, answers: ProbeAnswers) -> Json:
+    """Return mean and standard deviation at the chosen point over the seeds of each family of several, and notes."""
+    point = [context.settings.sharpness], [context.settings.robustness]
+    found = answers.spread(lambda one: one.surface(*point)[:, 0, 0])
+    several = {
+        name: {"seeds": seeds, "mean": number(found.mean[i]), "sd": number(found.sd[i])}
+        for i, (name, seeds) in enumerate(context.seeds_of.items())
+        if found and len(seeds) > 1
+    }
+    return {"families": several, "notes": seed_notes(context)}
 
 
 ANALYSIS = Analysis(
@@ -239,7 +253,7 @@ ANALYSIS = Analysis(
     "PROBE",
     "Which system is best when ranks are scored more or less sharply, and when popular answers count less?",
     "probe",
-    ("labels", "against", "questions", "sharpness", "robustness"),
+    ("labels", "against", "questions", "sharpness", "robustness", "seeds"),
     (Part("probe", everything),),
     docs_page="lenses",
 )

@@ -10,7 +10,7 @@ from evaluation.probe import answers as probe
 from evaluation.probe.answers import MRR, ProbeAnswers
 from evaluation.sections.builders import chart, series_of
 from evaluation.sections.relation_groups import caption
-from evaluation.sections.section import Cell, Column, Context, Section, Table
+from evaluation.sections.section import Cell, Column, Context, Section, Table, seed_cells
 from evaluation.sections.wording import places
 
 LETTER = {"sharpness": "a", "robustness": "b"}
@@ -68,16 +68,14 @@ def _section(context: Context, answers: ProbeAnswers, cut: Slice) -> Section:
 
 
 def _table(context: Context, answers: ProbeAnswers, cut: Slice, title: str) -> Table:
-    values = cut.of(answers, cut.points)
+    values, spread = cut.of(answers, cut.points), answers.spread(lambda one: cut.of(one, cut.points))
     placed = [places(column, True) for column in values.T]
-    rows: list[list[Cell]] = []
-    for i, system in enumerate(context.systems):
-        row: list[Cell] = [system]
-        for j, place in enumerate(of[i] for of in placed):
-            start = placed[0][i]
-            moved = start - place if start is not None and place is not None else 0
-            row.append(answers.cell(values[i, j], **({"moved": moved} if moved else {})))
-        rows.append(row)
+    cells: list[list[Cell]] = [list(context.systems)]  # [columns][systems]
+    for j, of in enumerate(placed):
+        moves = [a - b if a is not None and b is not None else 0 for a, b in zip(placed[0], of, strict=True)]
+        own = [answers.cell(values[i, j], **({"moved": moved} if moved else {})) for i, moved in enumerate(moves)]
+        cells.append(seed_cells(own, spread and spread.at(j)))
+    rows = [list(row) for row in zip(*cells, strict=True)]
     best = [(i, j + 1) for j, of in enumerate(placed) for i, place in enumerate(of) if place == 1]
     columns, letter = [Column("system", "System", "system")], LETTER[cut.along]
     for point in cut.points:

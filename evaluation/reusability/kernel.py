@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.measures.label_state import LabelState, States, positive
+from evaluation.measures.label_state import LabelState, States
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.measures.registry import parse_measure
-from evaluation.measures.values import means
+from evaluation.measures.values import means_of_states
 from evaluation.statistics.correlation import kendall_tau, merit, places
 
 
@@ -45,20 +45,19 @@ class LeaveOut:
     place_before: Floats
     place_after: Floats
 
+    def places(self, group: int, system: int) -> tuple[int, int] | None:
+        """Return the places of a system with all labels and without those of a group; None where it has none."""
+        both = self.place_before[group, system], self.place_after[group, system]
+        return (int(both[0]), int(both[1])) if np.isfinite(both).all() else None
+
 
 def leave_out(
     prepared: Prepared, state: States, dropped: Sequence[Flags], names: Sequence[str], assumed_is_judged: bool = True
 ) -> dict[str, LeaveOut]:
     """Score all systems again without the triples bool [triples] of each group: no answers, and not filtered out."""
     states = [state, *(without_triples(state, gone) for gone in dropped)]
-    short = prepared.only(positive(state))  # a measure of answers alone needs no other rows
-    found: dict[str, list[Floats]] = {name: [] for name in names}
-    for only, rows in ((True, short), (False, prepared)):
-        of_these = [name for name in names if parse_measure(name).answers_only == only]
-        for labelled in states:
-            for name, mean in means(rows, labelled, of_these, assumed_is_judged).items():
-                found[name].append(mean)
-    return {name: _compare(np.array(found[name]), parse_measure(name).higher_is_better) for name in names}
+    found = means_of_states(prepared, states, names, assumed_is_judged)
+    return {name: _compare(mean, parse_measure(name).higher_is_better) for name, mean in found.items()}
 
 
 def _compare(mean: Floats, higher_is_better: bool) -> LeaveOut:

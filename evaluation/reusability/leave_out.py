@@ -46,11 +46,9 @@ class LeftOut:
         return largest_shift(found.place_before, found.place_after, [group.own for group in self.groups])
 
 
-def groups_of(context: Context, found: Findings, members: dict[str, Flags]) -> list[Group]:
+def groups_of(context: Context, found: Findings, here: set[str], members: dict[str, Flags]) -> list[Group]:
     state = context.labels.state
     judged = nonrelevant(state, context.settings.assumed_is_judged) | (state == LabelState.POSITIVE)
-    # without provenance the contributors are the systems that are here
-    here = set(found.names) if found.by_ranks else contributors_here(context.pool)
     groups = []
     for name, group in members.items():
         dropped = found_by_only(found.found, group)
@@ -67,12 +65,19 @@ def left_out(context: Context, groups: list[Group]) -> LeftOut:
 
 
 def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
-    """Return findings, each contributor left out, and each family left out. EvaluationError for the full test set."""
+    """Return findings, each contributor left out, and each family left out. EvaluationError for the full test set.
+
+    A family of seeds is one contributor, by its chosen seed.
+    """
     if context.labels.key == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
-    found = findings(context.pool, context.table)
+    found = findings(context.pool, context.each.table)
+    # without provenance the contributors are the systems that are here
+    here = set(found.names) if found.by_ranks else contributors_here(context.pool)
+    chosen = {seed: name for name, seeds in context.seeds_of.items() for seed in here & set(seeds)}
+    found, here = found.folded(chosen), {chosen.get(name, name) for name in here}
     alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
-    groups = [groups_of(context, found, members) for members in (alone, found.families(context.pool))]
+    groups = [groups_of(context, found, here, members) for members in (alone, found.families(context.pool))]
     return found, left_out(context, groups[0]), left_out(context, groups[1])
 
 
@@ -89,6 +94,9 @@ def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Sec
         if found.by_ranks
         else "Who found a triple is known from its provenance."
     )
+    seeds = (
+        " A family of seeds is left out as one system, with all that only its seeds found." if context.is_folded else ""
+    )
     return Section(
         f"leave-{what}",
         f"Without one {what}",
@@ -96,7 +104,7 @@ def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Sec
         " leave the pool with their labels, and all systems are scored again. A large shift of its own says that the"
         " labels are not fair to a system like it.",
         f"{label_caption(context.labels, context.settings)} Tau-b between the orders of all {len(context.systems)}"
-        f" systems with and without the labels. {source}",
+        f" systems with and without the labels. {source}{seeds}",
         [_table(context, left, measure, what) for measure in context.measures],
         _chart(context, left, "systems" if what == "system" else "families") if left.groups else None,
         says(context, left, what),
@@ -148,20 +156,18 @@ def _own(out: LeaveOut, g: int, group: Group) -> list[Cell]:
 
 def _members(context: Context, out: LeaveOut, g: int, group: Group) -> list[Cell]:
     """Return the places of a family's systems, and the mean change of their values."""
-    moves = [
-        f"{context.systems[own]} {out.place_before[g, own]:.0f} → {out.place_after[g, own]:.0f}"
-        for own in group.own.tolist()
-        if np.isfinite(out.place_after[g, own])
-    ]
+    moved = ((context.systems[own], out.places(g, own)) for own in group.own.tolist())
+    moves = [f"{name} {places[0]} → {places[1]}" for name, places in moved if places]
     change = (out.after[g] - out.before)[group.own]
     mean = float(change.mean()) if change.size else float("nan")
     return [", ".join(moves), cell(mean, "a value is undefined" if change.size else "none of them has a run here")]
 
 
 def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
-    if system < 0:
+    places = out.places(g, system) if system >= 0 else None
+    if places is None:
         return [NOBODY, ""]
-    before, after = int(out.place_before[g, system]), int(out.place_after[g, system])
+    before, after = places
     return ["none moves", ""] if before == after else [context.systems[system], f"{before} → {after}"]
 
 
@@ -185,9 +191,8 @@ def says(context: Context, left: LeftOut, what: str) -> str:
     moves = []
     for g, group in enumerate(left.groups):
         for own in group.own.tolist():
-            before, after = out.place_before[g, own], out.place_after[g, own]
-            if np.isfinite(before) and np.isfinite(after):
-                moves.append((abs(before - after), context.systems[own], int(before), int(after)))
+            if places := out.places(g, own):
+                moves.append((abs(places[0] - places[1]), context.systems[own], *places))
     defined = out.tau[np.isfinite(out.tau)]
     if not moves or not defined.size:
         return ""
@@ -209,17 +214,12 @@ def left_json(context: Context, left: LeftOut) -> Json:
             other, change = int(left.shifted(name)[g]), out.after[g] - out.before
             measures[name] = {
                 "tau": number(out.tau[g]),
-                "own": {context.systems[own]: _moved(out, g, own) for own in group.own.tolist()},
+                "own": {context.systems[own]: list(out.places(g, own) or (None, None)) for own in group.own.tolist()},
                 "change": {context.systems[own]: number(change[own]) for own in group.own.tolist()},
-                "largest_shift_of_another": {context.systems[other]: _moved(out, g, other)} if other >= 0 else {},
+                "largest_shift_of_another": {context.systems[other]: list(out.places(g, other) or ())}
+                if other >= 0
+                else {},
             }
         counts = {"triples": group.triples, "judged": group.judged, "positives": group.positives}
         found[group.name] = {**counts, "measures": measures}
     return found
-
-
-def _moved(out: LeaveOut, g: int, system: int) -> list[int | None]:
-    return [
-        int(place[g, system]) if np.isfinite(place[g, system]) else None
-        for place in (out.place_before, out.place_after)
-    ]

@@ -2,12 +2,28 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.planning.findings import TOP, Judged, judged_of, original, reuse_version
+from evaluation.measures.rank_table import Floats
+from evaluation.planning.findings import TOP, Judged, judged_limits, judged_of, judged_shares, original, reuse_version
 from evaluation.planning.yields import nan_if_none
 from evaluation.reusability.leave_out import by_leaving_out, each_system, left_json, says
 from evaluation.sections.builders import chart, series_of, table_of
-from evaluation.sections.section import Action, Analysis, Cell, Column, Context, Json, Part, Section, Table, cell
+from evaluation.sections.section import (
+    Action,
+    Analysis,
+    Cell,
+    Column,
+    Context,
+    Json,
+    Part,
+    Section,
+    Table,
+    cell,
+    seed_columns,
+)
+from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
@@ -22,6 +38,9 @@ def by_judged(context: Context) -> list[Section]:
     cuts = sorted(rows[0].shares) if rows else [TOP]
     systems = [row.system for row in rows]
     series = [series_of(f"Judged@{k}", systems, [row.shares[k] for row in rows], measure=i) for i, k in enumerate(cuts)]
+    if rows:
+        possible = [row.of_possible(row.k) for row in rows]
+        series.append(series_of(f"Judged@{rows[0].k} of possible", systems, possible, measure=len(cuts)))
     label, axis = "Judged share of the first candidates of each system", {"range": [0, 1.02]}
     missing = [row for row in rows if not row.is_comparable(share)]
     add, route = "Add the {outside:,} missing triples of {system} to the pool", "reusability-extend"
@@ -32,7 +51,7 @@ def by_judged(context: Context) -> list[Section]:
         "Which systems can be compared",
         "How much of what each system returns first has been judged. What nobody judged counts as wrong in most"
         f" measures, so a system that was not pooled is comparable only where at least {100 * share:g} % of its first"
-        f" {min(TOP, pool.depth)} candidates are judged.",
+        f" {min(TOP, pool.depth)} candidates are judged, of those that the pool could hold{_limit_says(rows)}.",
         f"Labels: {context.labels.name}, questions of the seeds; assumed negatives {assumed} as judged. Not pooled:"
         f" among its first {pool.depth} candidates, the depth of the pool.",
         [_judged_table(context, rows, cuts)],
@@ -42,6 +61,14 @@ def by_judged(context: Context) -> list[Section]:
         actions=[Action(add.format(**vars(row)), route, {"system": row.system}) for row in growable],
     )
     return [shown]
+
+
+def _limit_says(rows: Sequence[Judged]) -> str:
+    """Say the largest judged share that any system could have, where the pool holds fewer than k candidates."""
+    limit = rows[0].limits[rows[0].k] if rows else None
+    if limit is None or limit == 1:
+        return ""
+    return f": it holds too few candidates of some questions, so no system can have more than {100 * limit:.1f} %"
 
 
 def judged_rows(context: Context) -> list[Judged]:
@@ -57,17 +84,22 @@ def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int])
         column = Column(f"judged_{k}", f"Judged@{k}", "share", f"judged share of its first {k} candidates")
         return column, lambda row: cell(nan_if_none(row.shares[k]), "the seeds ask no question")
 
+    def of_possible(k: int) -> tuple[Column, Callable[[Judged], Cell]]:
+        about = f"Judged@{k} divided by the largest that any system could have, since the pool holds no more"
+        column = Column(f"possible_{k}", f"Judged@{k} of possible", "share", about)
+        return column, lambda row: cell(nan_if_none(row.of_possible(k)), "the seeds ask no question")
+
     def verdict(row: Judged) -> str:
         return "yes" if row.is_comparable(share) else "not comparable"
 
-    return table_of(
+    table = table_of(
         "judged",
         "Judged share of the first candidates",
         rows,
         [
             (Column("system", "System", "system"), lambda row: row.system),
             (Column("pooled", "In the pool", "text"), lambda row: "yes" if row.is_pooled else "no"),
-            *map(judged, cuts),
+            *(column for k in cuts for column in (judged(k), of_possible(k))),
             (Column("outside", "Not pooled", "count", first), lambda row: row.outside),
             (Column("to_people", "Of these for people", "count", kept), lambda row: row.to_people),
             (Column("waiting", "Pooled, unjudged", "count"), lambda row: row.waiting),
@@ -75,6 +107,15 @@ def _judged_table(context: Context, rows: Sequence[Judged], cuts: Sequence[int])
             (Column("verdict", "Comparable", "text"), verdict),
         ],
     )
+    return seed_columns(table, range(2, 2 + 2 * len(cuts)), context.spread(_shares))
+
+
+def _shares(context: Context) -> Floats:
+    """Return Judged@k and its share of what is possible at each k, [systems, 2 × k]."""
+    asked = (context.pool, context.table, original(context.pool, context.table, context.settings))
+    limits, shares = judged_limits(*asked), judged_shares(*asked, context.settings.assumed_is_judged)
+    rows = [Judged(name, True, TOP, of, limits) for name, of in shares.items()]
+    return np.array([[nan_if_none(one) for k in limits for one in (row.shares[k], row.of_possible(k))] for row in rows])
 
 
 def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
@@ -87,7 +128,7 @@ def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
 
 def reusability_json(pool: Pool, settings: Settings) -> Json:
     """Return the content of the page for scripts. EvaluationError for the full test set."""
-    context = Context(pool, settings)
+    context = ANALYSIS.context(pool, settings)
     rows = judged_rows(context)
     found, systems, families = each_system(context)
     return {
@@ -99,10 +140,13 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
         "says": [
             _judged_says(rows, [row for row in rows if not row.is_comparable(settings.share)]),
             *filter(None, [says(context, systems, "system"), says(context, families, "family")]),
+            *seed_notes(context, asked=False),
         ],
         "judged": {
             row.system: {
                 **{"pooled": row.is_pooled, "k": row.k, "at": {str(k): of for k, of in row.shares.items()}},
+                "possible": {str(k): of for k, of in row.limits.items()},
+                "of_possible": {str(k): row.of_possible(k) for k in row.shares},
                 **{name: getattr(row, name) for name in ("outside", "to_people", "waiting", "missing")},
                 "comparable": row.is_comparable(settings.share),
             }
@@ -121,4 +165,5 @@ ANALYSIS = Analysis(
     ("labels", "measures", "questions", "assumed", "share"),
     (Part("judged", by_judged), Part("leave-out", by_leaving_out)),
     version=reuse_version,
+    by_family=True,
 )

@@ -19,6 +19,21 @@ def cell_text(value: Any, kind: str) -> str:
     return value if isinstance(value, str) else _number_text(value, kind).replace("-", "−")
 
 
+def spread_text(value: dict[str, Any], kind: str) -> str:
+    """Return what a cell tells behind its number: interval, mean and deviation over seeds, moved places; or ""."""
+    more = ""
+    if value.get("low") is not None and value.get("high") is not None:
+        more = f"[{cell_text(value['low'], kind)}, {cell_text(value['high'], kind)}]"
+    if value.get("mean") is not None:
+        size = "value" if kind == "change" else kind  # a deviation has no sign
+        more += f" ({cell_text(value['mean'], kind)} ± {cell_text(value['sd'], size)})"
+    elif value.get("sd") is not None:
+        more = f"± {cell_text(value['sd'], kind)}"
+    if value.get("moved"):
+        more += f" ({'▲' if value['moved'] > 0 else '▼'} {abs(value['moved'])})"
+    return more.strip()
+
+
 def _number_text(value: float, kind: str) -> str:
     if kind == "count":
         return f"{value:,.0f}"

@@ -8,7 +8,8 @@ import numpy as np
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
-from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, number, numbers
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, number, numbers, seed_cells
+from evaluation.sections.seed_notes import draws_seeds
 from evaluation.sections.wording import (
     beside,
     compared,
@@ -21,6 +22,7 @@ from evaluation.sections.wording import (
 )
 from evaluation.statistics.bootstrap import Interval
 from evaluation.statistics.correlation import CORRELATIONS
+from evaluation.statistics.seeds import SeedSpread
 
 RESAMPLES = 1000
 LEVEL = 0.95
@@ -28,11 +30,11 @@ Intervals = Mapping[str, Mapping[str, Interval]]  # {measure: {coefficient: inte
 Means = Mapping[str, tuple[Floats, Floats]]  # {measure: means [systems] of both sides}
 
 
-def resampled(seed: int) -> str:
+def resampled(context: Context) -> str:
     """Say in a caption how intervals were made."""
     return (
         f"Brackets and bars: {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the"
-        f" questions, seed {seed}; a drawn question brings all its answers."
+        f" questions, seed {context.settings.seed}; a drawn question brings all its answers.{draws_seeds(context)}"
     )
 
 
@@ -160,16 +162,21 @@ def places_section(
     caption: str,
     columns: tuple[Column, Column],
     both: tuple[Values, Values],
+    spread: SeedSpread | None,
     chart: str,
 ) -> Section:
-    """Build the section of places in two orders, with a column of values and one of places for each."""
+    """Build the section of places in two orders, with a column of values and one of places for each.
+
+    `spread` is that of both means over seeds, [systems, 2].
+    """
     one, other = both
     left, right = places_on_both(one.mean(), other.mean(), one.higher_is_better, other.higher_is_better)
     reasons = [values.reasons() for values in both]
     rows: list[list[Cell]] = [[system] for system in context.systems]
-    for values, places, why in zip(both, (left, right), reasons, strict=True):
-        for row, mean, place, reason, *whys in zip(rows, values.mean(), places, why, *reasons, strict=True):
-            row += [cell(mean, reason), place_cell(place, whys[0] or whys[1])]
+    for side, (values, places, why) in enumerate(zip(both, (left, right), reasons, strict=True)):
+        means = seed_cells([*map(cell, values.mean(), why)], spread and spread.at(side))
+        for row, mean, place, *whys in zip(rows, means, places, *reasons, strict=True):
+            row += [mean, place_cell(place, whys[0] or whys[1])]
     wide = [(column, Column(f"{column.key}_place", f"Place, {column.label}", "count")) for column in columns]
     table = Table(key, title, [Column("system", "System", "system"), *wide[0], *wide[1]], rows)
     names = (columns[0].label, columns[1].label)

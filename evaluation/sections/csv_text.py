@@ -6,7 +6,7 @@ from core.files.csv_cells import csv_of
 
 
 def csv_text(table: dict[str, Any]) -> str:
-    """Write a table of a section as CSV, with columns for low, high, sd where cells have them.
+    """Write a table of a section as CSV, with columns for low, high, mean, sd where cells have them.
 
     The foot stays out: a reader would take it for a system called n. It is in the JSON of the page.
     """
@@ -14,7 +14,7 @@ def csv_text(table: dict[str, Any]) -> str:
     more = [
         [
             extra
-            for extra in ("low", "high", "sd", "n", "moved")
+            for extra in ("low", "high", "mean", "sd", "n", "moved")
             if any(isinstance(r[i], dict) and extra in r[i] for r in rows)
         ]
         for i in range(len(columns))

@@ -27,13 +27,14 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, ranks_version, version
 from evaluation.models import Figure
-from evaluation.sections.section import Analysis, Context, Part
+from evaluation.sections.section import Analysis, Part
+from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
 # Seeds, the full test set and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 4  # of the content: one more whenever numbers or words of figures change
+FORM = 7  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
 BUSY = "Somebody else's visit is computing this right now. Load the page again in a moment."
@@ -153,13 +154,20 @@ def _of_part(part: Part, settings: Settings) -> Settings:
 
 def part_figure(pool: Pool, analysis: Analysis, part: Part, settings: Settings, tell: Tell | None = None) -> Figure:
     """Return the sections of a part for the current labels: kept, or computed now."""
+    return _part_figure(pool, analysis, part, settings, part_version(pool, analysis, part, settings), tell)
 
+
+def _part_figure(
+    pool: Pool, analysis: Analysis, part: Part, settings: Settings, now: str, tell: Tell | None = None
+) -> Figure:
     def compute() -> Content:
-        context = Context(pool, _of_part(part, settings), tell)
+        context = analysis.context(pool, _of_part(part, settings), tell)
         sections = [section.content() for section in part.compute(context)]
+        if sections and part.key == analysis.parts[0].key:  # once a page
+            told = seed_notes(context, asked=settings.by_family)
+            sections[0]["notes"] = list(dict.fromkeys([*told, *sections[0]["notes"]]))
         return {"sections": sections, "systems": context.systems, "left_out": context.table.left_out}
 
-    now = part_version(pool, analysis, part, settings)
     return current_figure(pool, part_key(analysis, part, settings), now, compute, heavy=part.heavy)
 
 
@@ -178,10 +186,12 @@ class PartState(NamedTuple):
 
 def part_state(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> PartState:
     """Return a part for a page or a file: a light one as of now, a heavy one as a job last computed it."""
-    read = kept_part_figure if part.heavy else part_figure
-    figure = read(pool, analysis, part, settings)
-    is_old = figure is None or figure.version != part_version(pool, analysis, part, settings)
-    return PartState(part, figure, is_old)
+    now = part_version(pool, analysis, part, settings)
+    if part.heavy:
+        figure = kept_part_figure(pool, analysis, part, settings)
+    else:
+        figure = _part_figure(pool, analysis, part, settings, now)
+    return PartState(part, figure, figure is None or figure.version != now)
 
 
 def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> Content:

@@ -1,6 +1,6 @@
 """Show values and taus while labels are added, for the pages Depth and Accumulation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import Floats, Ints, keep_rows
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import NO_ANSWER
-from evaluation.sections.section import Cell, Chart, Column, Context, Json, Table, cell, numbers
+from evaluation.sections.section import Cell, Chart, Column, Context, Json, Table, cell, numbers, seed_cells
 from evaluation.statistics.growth import Growth
+from evaluation.statistics.seeds import SeedSpread
 
 ONE_SYSTEM = "One system only: there is no order, tau is undefined."
 NO_ORDER = "fewer than two systems have a value, or one of the two orders ties them all"
@@ -37,9 +38,18 @@ def settled_from(tau: Floats) -> int | None:
 
 
 def values_table(
-    context: Context, curve: Growth, measure: Measure, key: str, steps: Column, at: Sequence[Cell]
+    context: Context,
+    curve: Growth,
+    measure: Measure,
+    spread: SeedSpread | None,
+    key: str,
+    steps: Column,
+    at: Sequence[Cell],
 ) -> Table:
-    """Build a table with a row for each label state: step, positives, questions, the value of each system."""
+    """Build a table with a row for each label state: step, positives, questions, the value of each system.
+
+    `spread` is that of the measure over seeds, [systems, states].
+    """
     means = curve.means[measure.name]
     reasons = why_undefined(context, curve, measure)
     rows: list[list[Cell]] = [
@@ -47,7 +57,7 @@ def values_table(
             step,
             int(curve.positives[i]),
             int(curve.questions[i]),
-            *(cell(value, reasons[i][s]) for s, value in enumerate(means[i].tolist())),
+            *seed_cells([*map(cell, means[i].tolist(), reasons[i])], spread and spread.at(i)),
         ]
         for i, step in enumerate(at)
     ]
@@ -58,6 +68,16 @@ def values_table(
         *(Column(name, name, "value") for name in context.systems),
     ]
     return Table(key, measure.label, columns, rows)
+
+
+def growth_spread(context: Context, curve_of: Callable[[Context], Growth]) -> SeedSpread | None:
+    """Return the spread over seeds of the values on a curve, [systems, measures, states]."""
+
+    def values(each: Context) -> Floats:
+        curve = curve_of(each)
+        return np.stack([curve.means[measure.name].T for measure in context.measures], axis=1)
+
+    return context.spread(values)
 
 
 def why_undefined(context: Context, curve: Growth, measure: Measure) -> list[list[str]]:

@@ -17,7 +17,15 @@ from markdown_it.token import Token
 
 from annotation.messages.guidelines import alt_text
 
-PAGES = ("evaluation", "measures", "lenses", "notebooks", "keeping", "api")  # file names in docs/, without .md
+PAGES = (
+    "evaluation",
+    "measures",
+    "lenses",
+    "reproduction",
+    "notebooks",
+    "keeping",
+    "api",
+)  # file names in docs/, without .md
 FOR_EVERYBODY = ("api",)  # the others are for evaluators
 CONTENTS = "h2"  # the headings that the table of contents lists
 

@@ -23,8 +23,10 @@ from evaluation.sections.wording import (
     undefined_notes,
     why_no_tau,
 )
+from evaluation.statistics.bootstrap import Families
 from evaluation.statistics.correlation import tau_of_means
 from evaluation.statistics.groups import Groups, by_popularity, by_side_and_category, group_means
+from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.enums import Category
 from pooling.graphs.kernels.degrees import BAND_EDGES, entity_degree
 
@@ -33,14 +35,34 @@ NO_CATEGORY = "not in train"  # a relation without a training triple has no cate
 
 @dataclass(frozen=True)
 class ValuesUnder:
-    """Hold one of the two label sets, with the values of the measure under it."""
+    """Hold one of the two label sets, with the values of the measure under it.
+
+    `each` are the values of every seed, where systems stand for `families` of them.
+    """
 
     key: str  # labels or against
     labels: LabelSet
     values: Values
+    each: Values | None = None
+    families: Families = ()
 
     def means(self, groups: Groups) -> GroupMeans:
         return group_means(self.values, groups)
+
+    def spread(self, groups: Groups) -> SeedSpread | None:
+        """Return the spread of `means` over seeds; None where systems stand for no families."""
+        return spread_over_seeds(group_means(self.each, groups).mean, self.families) if self.each else None
+
+
+def values_under(context: Context, key: str, name: str) -> ValuesUnder:
+    """Return the values of a measure under `labels` or `against`, of each seed too where families are shown."""
+
+    def found(one: Context) -> Values:
+        chosen: LabelSet = getattr(one, key)
+        return chosen.values([name], one.settings.assumed_is_judged)[name]
+
+    each = found(context.each) if context.is_folded else None
+    return ValuesUnder(key, getattr(context, key), found(context), each, context.families)
 
 
 def caption(context: Context, *sides: ValuesUnder) -> str:
@@ -178,7 +200,7 @@ def group_table(
 ) -> Table:
     """Build a table with systems in columns; `used_only` drops the groups that have no unit."""
     found = side.means(groups)
-    cells = group_cells(side.values, groups, found, side.values.unit)
+    cells = group_cells(side.values, groups, found, side.values.unit, side.spread(groups))
     shown = [g for g in range(len(groups.names)) if found.count[g] or not used_only]
     rows: list[list[Cell]] = [
         [groups.names[g], int(found.count[g]), *(of_system[g] for of_system in cells)] for g in shown

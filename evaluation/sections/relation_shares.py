@@ -7,9 +7,21 @@ from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
-from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption, number
-from evaluation.sections.wording import both_captions, place_cell, places, places_on_both, signed
-from evaluation.statistics.groups import by_relation, group_means, relation_counts, reweighted
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    number,
+    seed_cells,
+)
+from evaluation.sections.wording import both_captions, compared, place_cell, places, places_on_both, signed, why_no_tau
+from evaluation.statistics.correlation import tau_of_means
+from evaluation.statistics.groups import Groups, by_relation, group_means, relation_counts, reweighted
 from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
 
 CHARTED = 20  # relations in the chart
@@ -22,11 +34,20 @@ def positives_by_relation(context: Context, chosen: LabelSet) -> Ints:
     return relation_counts(chosen.prepared, positive(chosen.state), context.table.graph.num_relations)
 
 
+def _reweighted_means(context: Context, name: str, groups: Groups, weight: Floats) -> Floats:
+    """Return plain mean, mean with these shares, and mean under `against`, [systems, 3]."""
+    assumed = context.settings.assumed_is_judged
+    values, before = (chosen.values([name], assumed)[name] for chosen in (context.labels, context.against))
+    found = reweighted(group_means(values, groups), np.nan_to_num(weight))
+    return np.stack([values.mean(), found.value, before.mean()], axis=1)
+
+
 def reweighting(context: Context, measure: Measure, values: Values, before: Values) -> Section:
     """Show the measure under `labels` with the relation shares of `against`, beside the plain ones."""
     groups = by_relation(context.table.ranks, context.table.graph.relations)
     weight = shares(positives_by_relation(context, context.against))
     found = reweighted(group_means(values, groups), np.nan_to_num(weight))
+    spread = context.spread(lambda each: _reweighted_means(each, measure.name, groups, weight))
     plain, old = values.mean(), before.mean()
     better = measure.higher_is_better
     place = [*places_on_both(plain, found.value, better), places(old, better)]
@@ -39,16 +60,16 @@ def reweighting(context: Context, measure: Measure, values: Values, before: Valu
         no_weight = "no relation of those shares has a unit under these labels"
     # plain and reweighted places are among the systems that have both values
     unplaced = ["" if np.isfinite(value) else reasons[i] or no_weight for i, value in enumerate(found.value)]
-    rows: list[list[Cell]] = []
-    for i, system in enumerate(context.systems):
-        row: list[Cell] = [system]
-        for mean, of, why, no_place in (
-            (plain, place[0], reasons[i], unplaced[i]),
-            (found.value, place[1], unplaced[i], unplaced[i]),
-            (old, place[2], reasons_before[i], reasons_before[i]),
-        ):
-            row += [cell(mean[i], why), place_cell(of[i], no_place)]
-        rows.append(row)
+    rows: list[list[Cell]] = [[system] for system in context.systems]
+    sides = (
+        (plain, place[0], reasons, unplaced),
+        (found.value, place[1], unplaced, unplaced),
+        (old, place[2], reasons_before, reasons_before),
+    )
+    for side, (mean, of, why, no_place) in enumerate(sides):
+        cells = seed_cells([*map(cell, mean, why)], spread and spread.at(side))
+        for i, row in enumerate(rows):
+            row += [cells[i], place_cell(of[i], no_place[i])]
     title = f"{measure.label} with the relation shares of {context.against.name}"
     dropped = "undefined" if np.isnan(found.dropped) else f"{100 * found.dropped:.1f} %"
     without = "an answer" if values.unit == "answer" else "a question"
@@ -68,8 +89,23 @@ def reweighting(context: Context, measure: Measure, values: Values, before: Valu
         f"{label_caption(context.labels, context.settings)} Weights: {context.against.name}. Weight on relations"
         f" without {without} under {context.labels.name}: {dropped}, dropped, the rest scaled to 1."
         f" n = {values.n:,} {values.unit}s.",
-        [Table("reweighted", title, columns, rows)],
+        [Table("reweighted", title, columns, rows), _taus(context, measure, old, (plain, found.value))],
         finding=_reweighted_finding(context, place[0], place[1]),
+    )
+
+
+def _taus(context: Context, measure: Measure, old: Floats, new: tuple[Floats, Floats]) -> Table:
+    """Compare the order of the systems under `against`, means [systems], with both orders under `labels`."""
+    rows: list[list[Cell]] = []
+    for of, mean in zip((context.labels.name, context.against.name), new, strict=True):
+        systems = compared(old, mean)
+        tau = tau_of_means(old, mean, measure.higher_is_better)
+        rows.append([f"{context.labels.name}, shares of {of}", cell(tau, why_no_tau(systems)), systems])
+    return Table(
+        "reweighted-tau",
+        f"Order of the systems by {measure.label}, against that under {context.against.name}",
+        [Column("order", "Order under", "text"), Column("tau", "Tau", "value"), Column("systems", "Systems", "count")],
+        rows,
     )
 
 
@@ -125,7 +161,7 @@ def relation_shares(context: Context) -> Section:
         "Relation shares",
         "Which share of the positive triples each relation has. The Kullback-Leibler divergence D(P ‖ Q) of two"
         " mixtures is 0 where they are equal; seeds, a sample of the test set, should be close to it.",
-        f"{both_captions(context)} D in nats, {SMOOTHING:g} triples added to every relation that either set has."
+        f"{both_captions(context)} D in nats, {SMOOTHING:g} added to the count of each relation of the graph."
         f" {len(used):,} relations have a positive triple in one of the two or in the full test; the chart shows the"
         f" {differing.size} that differ most.",
         [
@@ -143,7 +179,7 @@ def relation_shares(context: Context) -> Section:
 
 
 def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str, float]:
-    """Return D of relation counts by name "P ‖ Q", each once: the chosen sets, then seeds, test and the whole graph."""
+    """Return D of relation counts by name "P ‖ Q", each once, in the order of the chosen sets and of the paper."""
     table, graph = context.table, context.table.graph
     seeds = label_set(context.pool, table, "seeds")
     every = np.concatenate([graph.train[:, 1], graph.valid[:, 1], graph.test[:, 1]])
@@ -156,11 +192,12 @@ def _divergences(context: Context, old: Ints, new: Ints, full: Ints) -> dict[str
     }
     pairs = [
         (context.labels.name, context.against.name),
-        (context.against.name, "full test"),
-        (seeds.name, "full test"),
-        ("full test", ALL_TRIPLES),
+        ("full test", seeds.name),
+        ("full test", context.against.name),
+        ("full test", context.labels.name),
+        (ALL_TRIPLES, "full test"),
     ]
-    return {f"{p} ‖ {q}": divergence(counts[p], counts[q]) for p, q in pairs}
+    return {f"{p} ‖ {q}": divergence(counts[p], counts[q]) for p, q in pairs if p != q}
 
 
 def _moved_most(context: Context, differing: Ints, old: Floats, new: Floats) -> list[str]:

@@ -16,12 +16,15 @@ from core.models import Job
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.measures.label_state import positive
+from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.settings import Settings
+from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.models import Pool
 
 Json = dict[str, Any]
-# A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low, high
+# A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low and high, moved,
+# or mean, sd and n over the seeds that a value stands for
 Cell = str | int | float | None | Json
 
 
@@ -94,7 +97,43 @@ class Context:
 
     @cached_property
     def table(self) -> PoolTable:
-        return pool_table(self.pool)
+        table = pool_table(self.pool)
+        return table.folded if self.settings.by_family else table
+
+    @cached_property
+    def each(self) -> "Context":
+        """Return this context with every seed as a system of its own."""
+        return replace(self, settings=replace(self.settings, seeds="each")) if self.settings.by_family else self
+
+    @property
+    def is_folded(self) -> bool:
+        """Tell whether a system of the table stands for several seeds."""
+        return self.settings.by_family and len(self.systems) < len(self.each.systems)
+
+    @property
+    def seeds_of(self) -> dict[str, list[str]]:
+        """Return by system the names of the seeds that it stands for, itself first."""
+        every = self.each.systems
+        if not self.is_folded:
+            return {name: [name] for name in self.systems}
+        return {every[family[0]]: [every[i] for i in family] for family in self.each.table.families}
+
+    @property
+    def drawn_families(self) -> list[list[int]] | None:
+        """Return the families whose seeds intervals draw; None where none are drawn."""
+        return self.families or None if self.settings.training == "drawn" else None
+
+    @property
+    def families(self) -> list[list[int]]:
+        """Return the families that systems stand for, as indices of `each.systems`; [] where they stand for none."""
+        return self.each.table.families if self.is_folded else []
+
+    def spread(self, values: Callable[["Context"], Floats]) -> SeedSpread | None:
+        """Return the spread over seeds of `values` [systems, …] of a context, by the systems of this one.
+
+        None where no system stands for several seeds: nothing is computed then.
+        """
+        return spread_over_seeds(values(self.each), self.families) if self.is_folded else None
 
     @property
     def systems(self) -> list[str]:
@@ -144,9 +183,14 @@ class Analysis:
     version: Callable[[Pool], str] | None = None  # of what else it rests on beside labels and ranks
     docs_page: str = "evaluation"  # in docs/, without .md
     jobs: Callable[[Pool], Sequence[Job]] | None = None  # that make what the page lacks: live, or failed at last
+    by_family: bool = False  # it compares systems, so a family of seeds is one system whatever the settings say
 
     def part(self, key: str) -> Part:
         return next(part for part in self.parts if part.key == key)
+
+    def context(self, pool: Pool, settings: Settings, progress: Tell | None = None) -> Context:
+        """Return what the parts of this page are computed from."""
+        return Context(pool, replace(settings, seeds="families") if self.by_family else settings, progress)
 
 
 def beside(sections: Sequence[Section], labels: str) -> list[Section]:
@@ -179,6 +223,33 @@ def cell(value: float, reason: str = "", **more: Any) -> Cell:
     if not math.isfinite(value):
         return {"value": None, "reason": reason or "undefined", **more}
     return {"value": float(value), **more} if more else float(value)
+
+
+def seed_cells(cells: Sequence[Cell], spread: SeedSpread | None) -> list[Cell]:
+    """Return a column of cells, one for each system, with mean and standard deviation over its seeds where it has any.
+
+    `spread` is that of the column: mean and sd [systems].
+    """
+    if spread is None:
+        return list(cells)
+    found: list[Cell] = []
+    for own, mean, sd, seeds in zip(cells, *map(np.ndarray.tolist, spread), strict=True):
+        inner = own if isinstance(own, dict) else {"value": own}
+        found.append(inner | {"mean": mean, "sd": sd, "n": seeds} if math.isfinite(mean) else own)
+    return found
+
+
+def seed_columns(table: Table, columns: Iterable[int], spread: SeedSpread | None) -> Table:
+    """Return a table with mean and standard deviation over seeds in some of its columns.
+
+    `spread` is that of these columns: mean and sd [rows, columns].
+    """
+    rows = [list(row) for row in table.rows]
+    for i, column in enumerate(columns if spread else ()):
+        cells = seed_cells([row[column] for row in rows], spread and spread.at(i))
+        for row, own in zip(rows, cells, strict=True):
+            row[column] = own
+    return replace(table, rows=rows)
 
 
 def label_caption(chosen: LabelSet, settings: Settings) -> str:

@@ -18,6 +18,8 @@ RANKING = ("micro_mrr", "micro_hits@10", "macro_mrr", "macro_hits@10", "map@20",
 QUESTION_SETS = ("grown", "original")
 ASSUMED = ("judged", "unjudged")
 ANSWERS = ("raw", "filtered")
+SEEDS = ("each", "families")
+TRAINING = ("fixed", "drawn")
 MOST_MEASURES = 24
 MOST_SHARP = 10.0  # of sharpness and robustness: beyond it only rank 1, or the least popular answers, count
 _LIST = "measures"
@@ -40,11 +42,17 @@ class Settings:
     sharpness: float = 1.0  # of PROBE: how strictly a rank is scored
     robustness: float = 0.0  # of PROBE: how much the weight of popular answers falls
     answers: str = "raw"  # of max-k: whether answers of train and valid are right too, or filtered: wrong
+    seeds: str = "each"  # each seed is a system; or families: their chosen seed alone, with mean and deviation of all
+    training: str = "fixed"  # whether intervals also draw one seed of each family: drawn; it needs families
     system: str = ""  # the system that is shown in detail; empty: the best
 
     @property
     def assumed_is_judged(self) -> bool:
         return self.assumed == "judged"
+
+    @property
+    def by_family(self) -> bool:
+        return self.seeds == "families"
 
     def query(self, taken: Collection[str]) -> str:
         """Return the settings of `taken` that are not the default, for an address: equal settings, equal text."""
@@ -157,6 +165,8 @@ class SettingsForm(forms.Form):
     sharpness = _Setting(_number(float, 0, MOST_SHARP))
     robustness = _Setting(_number(float, 0, MOST_SHARP))
     answers = _Setting(_one_of(ANSWERS))
+    seeds = _Setting(_one_of(SEEDS))
+    training = _Setting(_one_of(TRAINING))
     system = _Setting(lambda name, value: value[:200])
 
     def __init__(self, given: Mapping[str, Any], taken: Collection[str]) -> None:

@@ -9,9 +9,10 @@ from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import GroupMeans, Values
-from evaluation.sections.section import Cell, Column, Context, Json, cell, label_caption
+from evaluation.sections.section import Cell, Column, Context, Json, cell, label_caption, seed_cells
 from evaluation.statistics.correlation import merit
 from evaluation.statistics.groups import Groups
+from evaluation.statistics.seeds import SeedSpread
 
 NO_PAIR = "fewer than two systems have a value on both sides"
 ALL_TIE = "one side ties all systems"
@@ -77,8 +78,13 @@ def place_cell(place: int | None, reason: str) -> Cell:
     return cell(float("nan"), reason) if place is None else place
 
 
-def group_cells(values: Values, groups: Groups, found: GroupMeans, unit: str = "unit") -> list[list[Cell]]:
-    """Return cells [systems][groups] of means by group; an empty or undefined one has its reason."""
+def group_cells(
+    values: Values, groups: Groups, found: GroupMeans, unit: str = "unit", spread: SeedSpread | None = None
+) -> list[list[Cell]]:
+    """Return cells [systems][groups] of means by group; an empty or undefined one has its reason.
+
+    `spread` is that of the means over seeds, where systems stand for families of them.
+    """
     of_unit = groups.of_units(values)
     columns: list[list[Cell]] = []
     for g, n in enumerate(found.count.tolist()):
@@ -89,7 +95,7 @@ def group_cells(values: Values, groups: Groups, found: GroupMeans, unit: str = "
             reasons = [""] * len(mean)
         else:
             reasons = _reasons_within(values, of_unit == g)
-        columns.append([cell(value, why) for value, why in zip(mean, reasons, strict=True)])
+        columns.append(seed_cells([*map(cell, mean, reasons)], spread and spread.at(g)))
     return [[column[i] for column in columns] for i in range(len(found.mean))]
 
 

@@ -15,6 +15,7 @@ from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.statistics.correlation import CORRELATIONS, Correlation, merit, places
 
+Families = Sequence[Sequence[int]]  # of seeds: indices of systems, the chosen one first
 CHUNK = 100  # resamples at a time: a few tens of MB of weights for the largest pools
 
 
@@ -37,6 +38,7 @@ def bootstrap_correlations(
     resamples: int = 1000,
     level: float = 0.95,
     correlations: Iterable[str] = tuple(CORRELATIONS),
+    families: Families | None = None,
 ) -> dict[str, dict[str, Interval]]:
     """Correlate the orders of the systems under two label sets, with bootstrap intervals.
 
@@ -57,6 +59,10 @@ def bootstrap_correlations(
         Of the percentile intervals.
     correlations : iterable of str, optional
         Of "tau_b", "tau_ap", "rbo", "spearman"; all if left out.
+    families : sequence of sequence of int, optional
+        Systems that differ only in the seed, as indices. The first of each stands for it in the value; a resample draws
+        one of each with equal chances, the same on both sides, so that intervals hold the variance of training too. The
+        questions drawn are those without it. A family with an undefined system is left out.
 
     Returns
     -------
@@ -85,7 +91,9 @@ def bootstrap_correlations(
     if not one:
         return {}
     stacked = StackedSums([*one.values(), *(other[name] for name in one)])
-    return _intervals(tuple(one), stacked, [CORRELATIONS[name] for name in correlations], rng, resamples, level)
+    return _intervals(
+        tuple(one), stacked, [CORRELATIONS[name] for name in correlations], rng, resamples, level, families
+    )
 
 
 def _intervals(
@@ -95,6 +103,7 @@ def _intervals(
     rng: np.random.Generator,
     resamples: int,
     level: float,
+    families: Families | None,
 ) -> dict[str, dict[str, Interval]]:
     """Return the intervals between the first and the second half of the stacked measures."""
     size = stacked.questions.size
@@ -102,8 +111,9 @@ def _intervals(
     def compare(merits: Floats) -> list[Floats]:  # [draws, 2 * measures, systems] -> per correlation [draws, measures]
         return [entry.compute(merits[:, : len(names)], merits[:, len(names) :]) for entry in chosen]
 
-    values = compare(stacked.merits(np.ones((1, size))))
-    blocks = [compare(merits) for merits in stacked.resampled(resamples, rng)]
+    whole = stacked.merits(np.ones((1, size)))
+    values = compare(whole if families is None else one_of_each(whole, families))
+    blocks = [compare(merits) for merits in stacked.resampled(resamples, rng, families)]
     found: dict[str, dict[str, Interval]] = {name: {} for name in names}
     for i, entry in enumerate(chosen):
         drawn = np.concatenate([block[i] for block in blocks]) if blocks else np.zeros((0, len(names)))
@@ -137,7 +147,11 @@ class PlaceIntervals:
 
 
 def bootstrap_places(
-    sums: Mapping[str, QuestionSums], rng: np.random.Generator, resamples: int = 1000, level: float = 0.95
+    sums: Mapping[str, QuestionSums],
+    rng: np.random.Generator,
+    resamples: int = 1000,
+    level: float = 0.95,
+    families: Families | None = None,
 ) -> dict[str, PlaceIntervals]:
     """Return between which places systems move when the questions are drawn again.
 
@@ -153,6 +167,8 @@ def bootstrap_places(
         How many resamples are drawn.
     level : float, default 0.95
         Of the percentile intervals.
+    families : sequence of sequence of int, optional
+        Systems that differ only in the seed, as in `bootstrap_correlations`: places are then those of families.
 
     Returns
     -------
@@ -180,7 +196,7 @@ def bootstrap_places(
     if not sums:
         return {}
     stacked = StackedSums(sums.values())
-    merits = np.concatenate(list(stacked.resampled(resamples, rng)))  # [draws, measures, systems]
+    merits = np.concatenate(list(stacked.resampled(resamples, rng, families)))  # [draws, measures, systems]
     left, right = np.triu_indices(merits.shape[2], k=1)
     one, other = merits[..., left], merits[..., right]
     decided = np.maximum((one > other).sum(axis=0), (one < other).sum(axis=0))  # [measures, pairs]
@@ -222,10 +238,33 @@ class StackedSums:
             means[:, i] = merit(mean, one.higher_is_better)
         return means
 
-    def resampled(self, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-        """Yield the merits [draws, measures, systems] of resamples of the questions, CHUNK draws at a time."""
+    def resampled(self, resamples: int, rng: np.random.Generator, families: Families | None = None) -> Iterator[Floats]:
+        """Yield the merits [draws, measures, systems] of resamples of the questions, CHUNK draws at a time.
+
+        With `families` of seeds the systems are families, and each draw takes one seed of each, the same for every
+        measure. Seeds have a generator of their own, so that the questions are those drawn without families.
+        """
+        of_seeds = rng.spawn(1)[0] if families is not None else rng
         for begin in range(0, resamples, CHUNK):
-            yield self.merits(times_drawn(min(CHUNK, resamples - begin), self.questions.size, rng))
+            draws = min(CHUNK, resamples - begin)
+            merits = self.merits(times_drawn(draws, self.questions.size, rng))
+            if families is not None:
+                sizes = [len(family) for family in families]
+                merits = one_of_each(merits, families, of_seeds.integers(sizes, size=(draws, len(sizes))))
+            yield merits
+
+
+def one_of_each(merits: Floats, families: Families, drawn: Ints | None = None) -> Floats:
+    """Return the merits [draws, measures, families] of one seed of each family, of merits [draws, measures, systems].
+
+    `drawn` [draws, families]: which of its systems; without it the first. A family is nan where one of them is.
+    """
+    found = np.empty((*merits.shape[:2], len(families)))
+    for i, family in enumerate(families):
+        own = merits[:, :, list(family)]  # [draws, measures, seeds]
+        which = np.zeros(len(own), dtype=np.intp) if drawn is None else drawn[:, i]
+        found[:, :, i] = np.where(np.isnan(own).any(axis=2), np.nan, own[np.arange(len(own)), :, which])
+    return found
 
 
 def times_drawn(resamples: int, questions: int, rng: np.random.Generator) -> Floats:

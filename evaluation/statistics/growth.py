@@ -13,7 +13,7 @@ from evaluation.measures.label_state import LabelState, States, positive, withou
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import parse_measure
-from evaluation.measures.values import means
+from evaluation.measures.values import means_of_states
 from evaluation.statistics.correlation import kendall_tau, merit
 
 POINTS = 40
@@ -166,18 +166,13 @@ def _grown(
     prepared: Prepared, states: Sequence[States], names: Sequence[str], assumed_is_judged: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats], dict[str, Floats], dict[str, Floats]]:
     """Compute the fields of `Growth`, in their order."""
-    answers = [positive(at) for at in states]
-    short = prepared.only(np.logical_or.reduce(answers))  # a measure of answers alone needs no other rows
-    by_name = {}
-    for only, table in ((True, short), (False, prepared)):
-        asked = [name for name in names if parse_measure(name).answers_only == only]
-        found = [means(table, at, asked, assumed_is_judged) for at in states]
-        by_name.update({name: np.array([at[name] for at in found]) for name in asked})
+    answers, table = [positive(at) for at in states], prepared.table
+    by_name = means_of_states(prepared, states, names, assumed_is_judged)
     merits = {name: merit(by_name[name], parse_measure(name).higher_is_better) for name in names}
     return (
         np.array([np.count_nonzero(at) for at in answers]),
-        np.array([np.unique(short.table.question[at[short.table.triple]]).size for at in answers]),
-        {name: by_name[name] for name in names},
+        np.array([np.unique(table.question[at[table.triple]]).size for at in answers]),
+        by_name,
         {name: kendall_tau(merits[name], merits[name][0]) for name in names},
         {name: kendall_tau(merits[name], merits[name][-1]) for name in names},
     )

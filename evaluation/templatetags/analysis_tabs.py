@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluation.analyses.registry import ANALYSES
-from evaluation.sections.cell_text import cell_text, is_number, undefined_reasons
+from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
 from pooling.models import Pool
 
 register = template.Library()
@@ -30,6 +30,8 @@ def analysis_tabs(pool: Pool, current: str) -> dict[str, Any]:
     tabs = [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in BEFORE]
     tabs += [{"key": a.key, "label": a.tab, "url": reverse("analysis", args=[pool.name, a.key])} for a in ANALYSES]
     tabs += [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in AFTER]
+    tabs.append({"key": "papers", "label": "Papers", "url": f"{reverse('papers')}?pool={pool.name}"})
+    current = "papers" if current.startswith("paper-") else current
     return {"tabs": tabs, "of": f"Evaluation of {pool.name}", "current": current}
 
 
@@ -53,13 +55,7 @@ def cell(value: Any, kind: str) -> SafeString:
         return format_html("{}", text)
     if value.get("value") is None:
         return format_html('<span class="undefined" title="{}">undefined</span>', value.get("reason", ""))
-    more = ""
-    if value.get("low") is not None and value.get("high") is not None:
-        more = f"[{cell_text(value['low'], kind)}, {cell_text(value['high'], kind)}]"
-    elif value.get("sd") is not None:
-        more = f"± {cell_text(value['sd'], kind)}"
-    elif value.get("moved"):
-        more = f"({'▲' if value['moved'] > 0 else '▼'} {abs(value['moved'])})"
+    more = spread_text(value, kind)
     return format_html('{} <span class="muted">{}</span>', text, more) if more else format_html("{}", text)
 
 

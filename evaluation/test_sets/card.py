@@ -13,6 +13,7 @@ from evaluation.models import Qrels
 from evaluation.test_sets.files import FILES, Content
 from evaluation.test_sets.labels import days_of
 from evaluation.test_sets.tables import positives
+from pooling.enums import PoolRule
 from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.kernel import distinct_questions
 
@@ -28,6 +29,35 @@ _SETTLED = {
 _LAST = ("croissant.json", "CHECKSUMS.sha256")  # files that are written after the card
 
 
+# PyKEEN drops triples of entities that its train lacks: hence the numbers of all entities beforehand
+_SPLITS = """\
+import numpy as np
+from pykeen.triples import TriplesFactory
+
+rows = {
+    name: np.array([line.rstrip("\\n").split("\\t") for line in open(f"{name}.tsv", encoding="utf-8")]).reshape(-1, 3)
+    for name in ("train", "valid", "test", "known_test")
+}
+every = np.concatenate(list(rows.values()))
+entities = {name: i for i, name in enumerate(np.unique(every[:, [0, 2]]).tolist())}
+relations = {name: i for i, name in enumerate(np.unique(every[:, 1]).tolist())}
+train, valid, test, known = (
+    TriplesFactory.from_labeled_triples(triples, entity_to_id=entities, relation_to_id=relations)
+    for triples in rows.values()
+)
+"""
+_EVALUATION = """\
+from pykeen.evaluation import RankBasedEvaluator
+
+found = RankBasedEvaluator(filtered=True).evaluate(
+    model,
+    test.mapped_triples,
+    additional_filter_triples=[train.mapped_triples, valid.mapped_triples, known.mapped_triples],
+)
+micro_mrr = found.get_metric("both.realistic.inverse_harmonic_mean_rank")
+"""
+
+
 def card(content: Content, names: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the card, given the names of the files. Numbers are of all judgements, exported or not."""
     qrels, frozen = content.qrels, content.whole
@@ -41,6 +71,7 @@ def card(content: Content, names: Sequence[str]) -> Iterator[str]:
         ("Measures of the systems", _measures(content, answered)),
         ("Known limits", _limits(frozen)),
         ("How to read it", _use(asked, answered, names)),
+        ("The same measures elsewhere", _elsewhere(names)),
         ("Licence and citation", _terms(qrels)),
         ("Files", _files(names)),
     ):
@@ -62,7 +93,7 @@ def _made(content: Content) -> Iterator[str]:
     yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
     yield f"{graph.num_test:,} test triples."
     yield f"The first {about['depth']} candidates of {systems}"
-    yield "for both questions of each seed triple were pooled."
+    yield f"for both questions of each seed triple were pooled. Pooling rule: {PoolRule(about['rule']).label}."
     yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
     if days:
         yield f"People were asked from {days[0]:%Y-%m-%d} to {days[1]:%Y-%m-%d}, in the words of questions.tsv."
@@ -143,11 +174,25 @@ def _limits(frozen: Frozen) -> Iterator[str]:
 
 def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
     trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
-    yield "In PyKEEN: `PathDataset('train.tsv', 'test.tsv', 'valid.tsv')`. In mlcroissant:"
+    yield "In mlcroissant:"
     yield f"`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read {trec}."
     yield f"Only {answered:,} of the {asked:,} questions have a positive answer: leave the others"
     yield "out of means there, as here."
     yield f"In {trec} white space and % of ids are percent-encoded."
+
+
+def _elsewhere(names: Sequence[str]) -> Iterator[str]:
+    if "score.py" in names:
+        yield "`python score.py` computes all of measures.tsv from judgements.tsv and ranks/, with numpy alone."
+    if any(name.startswith("runs/") for name in names):
+        yield "From qrels.txt and runs/ alone trec_eval gives Macro Hits (success), MAP@20 and nDCG@20 as here."
+        yield "Lists end after about a hundred candidates: Macro MRR comes out a little too low, Macro MR cannot be"
+        yield "had, and tools of TREC know no micro measures. These need ranks/."
+    yield ""
+    yield "In PyKEEN, of any `model` of `train`, micro measures are those of both sides with realistic ranks. Test"
+    yield "triples that were not sampled are known facts, and have to be filtered too:"
+    yield ""
+    yield from ("```python", *_SPLITS.splitlines(), "```", "", "```python", *_EVALUATION.splitlines(), "```")
 
 
 def _terms(qrels: Qrels) -> Iterator[str]:

@@ -78,4 +78,4 @@ def _records(name: str, columns: list[str]) -> dict[str, Any]:
 
 def _type(name: str, column: str) -> str:
     measure = name.startswith("per_question") and column not in ("question", "system", "answers")
-    return "sc:Float" if measure else _NUMBERS.get(column, "sc:Text")
+    return "sc:Float" if measure or (name, column) == ("measures.tsv", "value") else _NUMBERS.get(column, "sc:Text")

@@ -3,7 +3,7 @@
 A new file is a function `lines(content)` in a module of this package, and an entry in FILES.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from evaluation.labels.frozen import Frozen
 from evaluation.labels.pool_table import PoolTable
 from evaluation.models import Qrels
 from evaluation.test_sets.labels import LabelColumns, evidence_of, label_lines, question_lines
+from evaluation.test_sets.ranks import SCORE, figure_lines, ranks_by_system
 from evaluation.test_sets.tables import (
     Sums,
     judgement_lines,
@@ -72,6 +73,7 @@ class Content:
 
 
 Lines = Callable[[Content], Iterable[str] | None]
+Folder = Callable[[Content], Mapping[str, Iterable[bytes]]]
 
 
 class ExportedFile(NamedTuple):
@@ -80,6 +82,7 @@ class ExportedFile(NamedTuple):
     name: str
     about: str  # for the card and croissant.json
     lines: Lines | None = None  # None, or a function that returns None: it is not written
+    files: Folder | None = None  # of a folder: the content of each file by its name
     records: bool = False  # it begins with a header, or holds an object a line: croissant.json describes its columns
 
 
@@ -119,7 +122,27 @@ def _per_question(content: Content) -> Iterable[str] | None:
     return value_lines(*content.measures, content.systems) if content.measures else None
 
 
-RUNS = "runs/"
+def _runs(content: Content) -> Mapping[str, Iterable[bytes]]:
+    runs = pool_runs(content.qrels.pool, content.systems, content.frozen.triples)
+    return {f"{system}.txt.gz": run for system, run in runs.items()}
+
+
+def _ranks(content: Content) -> Mapping[str, Iterable[bytes]]:
+    if content.measures is None:
+        return {}
+    ranks = ranks_by_system(content.measures[0], content.systems, content.frozen.triples)
+    return {f"{system}.tsv.gz": lines for system, lines in ranks.items()}
+
+
+def _figures(content: Content) -> Iterable[str] | None:
+    only = content.options.positives_only
+    return figure_lines(*content.measures, content.systems, positives_only=only) if content.measures else None
+
+
+def _score(content: Content) -> Iterable[str] | None:
+    return SCORE.read_text(encoding="utf-8").splitlines() if content.measures else None
+
+
 FILES = (
     ExportedFile("train.tsv", "head, relation, tail", lambda content: triple_lines(content.graph.train, content.graph)),
     ExportedFile("valid.tsv", "likewise", lambda content: triple_lines(content.graph.valid, content.graph)),
@@ -153,7 +176,18 @@ FILES = (
     ),
     ExportedFile("topics.tsv", "question id, side, entity, relation, text", _topics, records=True),
     ExportedFile("qrels.txt", "TREC: question id, 0, entity, relevance", _qrels),
-    ExportedFile(RUNS, "TREC, one a system: question id, Q0, entity, rank, -rank, system; known facts are removed"),
+    ExportedFile(
+        "runs/",
+        "TREC, one a system: question id, Q0, entity, rank, -rank, system; known facts are removed",
+        files=_runs,
+    ),
+    ExportedFile(
+        "ranks/",
+        "one a system: the ranks of every judged and every test answer; train and valid are removed",
+        files=_ranks,
+    ),
+    ExportedFile("measures.tsv", "the means of each system, to the last digit", _figures, records=True),
+    ExportedFile("score.py", "computes these figures from judgements.tsv and ranks/: python score.py", _score),
     ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
     ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),
     ExportedFile("CHECKSUMS.sha256", "checksums of all of these: sha256sum -c CHECKSUMS.sha256"),
@@ -163,9 +197,8 @@ FILES = (
 def exported_files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield name and content of every file but those that speak about the others (card, croissant.json, checksums)."""
     for file in FILES:
-        if file.name == RUNS:
-            runs = pool_runs(content.qrels.pool, content.systems, content.frozen.triples)
-            yield from ((f"{RUNS}{system}.txt.gz", run) for system, run in runs.items())
+        if file.files is not None:
+            yield from ((f"{file.name}{name}", lines) for name, lines in file.files(content).items())
         elif file.lines is not None and (lines := file.lines(content)) is not None:
             yield file.name, pieces(lines)
 
@@ -173,4 +206,5 @@ def exported_files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
 def about(name: str) -> str:
     """Say what a file of a test set is."""
     found = {file.name: file.about for file in FILES}
-    return found.get(RUNS if name.startswith(RUNS) else name, "how it was made, in words and numbers")
+    folder, slash, _ = name.rpartition("/")
+    return found.get(folder + slash or name, "how it was made, in words and numbers")

@@ -15,12 +15,12 @@ from evaluation.labels.import_qrels import Judged, Triple, keep_judgements, lost
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from pooling.enums import PoolingAct, PoolOrigin, PoolState
+from pooling.enums import PoolingAct, PoolOrigin, PoolRule, PoolState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import check_name, store_seeds
-from pooling.pools.files import EXAMPLES, MAX_DEPTH, read_seed_file
+from pooling.pools.files import MAX_DEPTH, SEED_TRIPLE, excluded, read_seed_file, report_of
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import write_rows
 
@@ -66,6 +66,7 @@ def import_test_set(
             graph=graph,
             name=name,
             origin=PoolOrigin.IMPORTED,
+            rule=PoolRule.UNKNOWN,
             state=PoolState.READY,
             seed_source=source[:200],
             depth=max(judged[triple].depth or 1 for triple in pooled),
@@ -92,18 +93,14 @@ def _pooled(
     judged: dict[Triple, Judged], seeds: np.ndarray, graph: GraphArrays, file_name: str
 ) -> tuple[list[Triple], list[dict[str, object]]]:
     """Return the triples to pool, in the order of the file, and the report of those that are left out."""
-    known: dict[tuple[int, ...], str] = {}
-    for split, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
-        known.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({split})"))
-    known.update(dict.fromkeys(map(tuple, seeds.tolist()), ""))
+    never = excluded(seeds, graph)
     left_out: dict[str, list[str]] = {}
     for triple, of in judged.items():
-        if known.get(triple):
+        if never.get(triple, SEED_TRIPLE) != SEED_TRIPLE:
             h, r, t = triple
             text = f"{file_name}:{of.line}: {graph.entities[h]} {graph.relations[r]} {graph.entities[t]}"
-            left_out.setdefault(known[triple], []).append(text)
-    report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
-    return [triple for triple in judged if triple not in known], report
+            left_out.setdefault(never[triple], []).append(text)
+    return [triple for triple in judged if triple not in never], report_of(left_out)
 
 
 def _write_triples(pool: Pool, pooled: Sequence[Triple], judged: dict[Triple, Judged]) -> None:

@@ -16,8 +16,8 @@ from evaluation.models import Qrels
 from pooling.enums import Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.kernels.filters import REASONS
+from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import question_ids
-from pooling.scoring.rank_rows import questions_from_keys
 
 CHUNK = 10_000  # triples whose Python objects are held at once
 Sums = Mapping[str, QuestionSums]

@@ -25,10 +25,20 @@ from evaluation.planning.findings import not_comparable
 from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part, is_live, part_job, part_state
 from evaluation.sections.parts_with_jobs import parts_with_jobs
 from evaluation.sections.section import Analysis
-from evaluation.sections.settings import ANSWERS, ASSUMED, QUESTION_SETS, Settings, offered_measures, parse_settings
+from evaluation.sections.settings import (
+    ANSWERS,
+    ASSUMED,
+    QUESTION_SETS,
+    SEEDS,
+    TRAINING,
+    Settings,
+    offered_measures,
+    parse_settings,
+)
 from evaluation.views.csv_file import table_response
 from pooling.models import Pool
 from pooling.pools.growth import extend_pool
+from pooling.training.seed_families import seed_families
 from pooling.training.train import systems_with_runs
 from pooling.views.find import find_pool
 
@@ -47,7 +57,18 @@ def settings_form(request: HttpRequest, pool: Pool, taken: Collection[str], sett
         "assumed_choices": ASSUMED,
         "answers_choices": ANSWERS,
         "system_choices": [s.name for s in systems_with_runs(pool)] if "system" in taken else [],
+        **seeds_form(pool, taken, settings),
     }
+
+
+def seeds_form(pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
+    """Return the choices about families of seeds: none where the pool has no family and the address asks for none."""
+    systems = systems_with_runs(pool) if "seeds" in taken else []
+    asked = settings.query({"seeds", "training"} & set(taken))
+    if not asked and len(seed_families(systems)) == len(systems):
+        return {"settings": settings}
+    training = TRAINING if "training" in taken else ()
+    return {"settings": settings, "seeds_choices": SEEDS, "training_choices": training}
 
 
 def _analysis(key: str, *, files: bool = False) -> Analysis:

@@ -92,6 +92,8 @@ class PoolData(serializers.ModelSerializer[Pool]):
             "origin",
             "state",
             "depth",
+            "rule",
+            "diagnosis",
             "contributors",
             "seed_source",
             "filters",

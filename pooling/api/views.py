@@ -108,7 +108,7 @@ class Pools(Listing):
 
     queryset = Pool.objects.select_related("graph")
     serializer_class = data.PoolData
-    filters = {"graph": "graph__name", "state": "state", "origin": "origin", "archived": "archived"}
+    filters = {"graph": "graph__name", "state": "state", "origin": "origin", "rule": "rule", "archived": "archived"}
 
 
 class PoolOne(One):

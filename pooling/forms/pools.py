@@ -5,16 +5,19 @@ from typing import Any
 from django import forms
 
 from core.forms import PageForm, SmallFileField, set_choices
-from pooling.enums import PoolOrigin, SystemState
+from pooling.enums import PoolOrigin, PoolRule, SystemState
 from pooling.graphs.kernels.degrees import band_names
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.models.system import IMPORTED
-from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS
+from pooling.pools.filtering import why_types_idle
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS, TYPES
 from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 SEED_FILE_BYTES = 5_000_000
 NO_SEEDS = "Give a share above 0, a number, or a seed file."
+RULES = [(rule.value, rule.label) for rule in (PoolRule.FILTERED, PoolRule.RAW)]
 STRATIFIED_BY = [(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()]
 
 
@@ -42,6 +45,14 @@ def seeds_file_field(command: str, more: str = "") -> SmallFileField:
     )
 
 
+def score_again_field() -> forms.BooleanField:
+    return forms.BooleanField(
+        label="Score again",
+        required=False,
+        help_text="Scores the questions again whose run does not know places in the full list.",
+    )
+
+
 class PoolForm(PageForm):
     """Ask for the seeds, systems, depth and filters of a new pool."""
 
@@ -60,6 +71,15 @@ class PoolForm(PageForm):
         max_value=MOST_CANDIDATES,
         help_text="Candidates taken from each run per question.",
     )
+    rule = forms.ChoiceField(
+        label="Pooling rule",
+        choices=RULES,
+        initial=PoolRule.FILTERED,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text="Raw gives fewer triples to judge, most of all for questions with many known answers.",
+    )
+    score_again = score_again_field()
     sample = share_field(
         "Share of test triples",
         "Seed triples drawn from test: 0.05 is one in twenty. Not used with a seed file.",
@@ -97,6 +117,11 @@ class PoolForm(PageForm):
         # one system of each kind is deep enough; runs from elsewhere differ in depth, so they are chosen by hand
         first = {kind: name for kind, name in reversed(trained) if kind != IMPORTED}
         self.fields["systems"].initial = [name for kind, name in trained if first.get(kind) == name]
+        if idle := why_types_idle(open_graph(graph), [TYPES]):
+            self.fields["filters"].help_text += f" {idle}"
+
+    def clean_rule(self) -> str:
+        return self.cleaned_data["rule"] or PoolRule.FILTERED
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -123,6 +148,7 @@ class GrowthForm(PageForm):
     """Ask for the depth, systems and seeds to add to a pool; an empty field changes nothing."""
 
     depth = forms.IntegerField(label="New depth", required=False, max_value=MOST_CANDIDATES)
+    score_again = score_again_field()
     systems = forms.MultipleChoiceField(label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple)
     sample = share_field("Share of test triples to add", "Of all test triples; drawn from those that are no seeds yet.")
     count = forms.IntegerField(label="Number of seeds to add", min_value=1, required=False)

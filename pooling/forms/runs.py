@@ -8,8 +8,9 @@ from core.errors import UserError
 from core.forms import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
-from pooling.runs.imports import MOST_BYTES, NOT_KNOWN, check_name
+from pooling.runs.imports import MOST_BYTES, NOT_KNOWN
 from pooling.systems.spec import FAMILIES
+from pooling.training.train import check_name
 
 
 class RunForm(PageForm):

@@ -20,10 +20,8 @@ from pooling.graphs.kernels.family_trees import (
     grow_families,
 )
 from pooling.graphs.source_data import Codes, GraphError, GraphSourceData, SideTable, SplitRows
-from pooling.graphs.tsv import read_triple_files, read_tsv
+from pooling.graphs.tsv import read_triple_files
 from pooling.questions.templates import TemplateText
-
-__all__ = ["FamilyOptions", "family_tree", "read_pykeen", "read_tsv"]
 
 # Datasets whose files are in the PyKEEN package; all others would have to be fetched.
 SHIPPED = {"nations": "Nations", "umls": "UMLS", "kinships": "Kinships"}

@@ -1,6 +1,8 @@
 """Find a graph by its name, and read its arrays, templates and closed world from its files."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 from core.files.artifacts import ArtifactError, artifact_path
@@ -30,10 +32,8 @@ def open_graph(graph: Graph) -> GraphArrays:
     key = (str(folder), graph.sha256)
     with _opening:
         if key not in _opened:
-            try:
+            with _refusal(f"Graph {graph.name}"):
                 _opened[key] = files.read_graph(folder, graph.sha256)
-            except (ArtifactError, OSError) as error:
-                raise GraphError(f"Graph {graph.name} cannot be opened: {error}") from error
         _opened.move_to_end(key)
         while len(_opened) > OPEN_GRAPHS:
             _opened.popitem(last=False)
@@ -44,17 +44,22 @@ def closed_world_triples(graph: Graph) -> Ids:
     """Return all true triples int32[n, 3] of a graph with a closed world; GraphError for any other."""
     if not graph.has_closed_world:
         raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
-    try:
+    with _refusal(f"The closed world of graph {graph.name}"):
         return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
-    except (ArtifactError, OSError) as error:
-        raise GraphError(f"The closed world of graph {graph.name} cannot be opened: {error}") from error
 
 
 def given_templates(graph: Graph) -> dict[int, TemplateText]:
     """Map the id of each relation that came with templates to its statement, tail question and head question."""
-    try:
+    with _refusal(f"The templates of graph {graph.name}"):
         texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
-    except (ArtifactError, OSError) as error:
-        raise GraphError(f"The templates of graph {graph.name} cannot be opened: {error}") from error
     index = open_graph(graph).relation_index
     return {index[relation]: text for relation, text in texts.items()}
+
+
+@contextmanager
+def _refusal(what: str) -> Iterator[None]:
+    """Raise GraphError where a file cannot be read."""
+    try:
+        yield
+    except (ArtifactError, OSError) as error:
+        raise GraphError(f"{what} cannot be opened: {error}") from error

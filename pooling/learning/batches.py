@@ -31,33 +31,29 @@ if TYPE_CHECKING:
 LOSSES: dict[str, Callable[[Cells, float], Tensor]] = {"cross-entropy": cross_entropy, "bce": binary_cross_entropy}
 
 
-def column_scores(
-    spec: SystemSpec, model: ERModel, query: Tensor, columns: Tensor | None, shared: tuple[Any, ...] = ()
-) -> Tensor:
-    """Score query vectors [B, q] against the entities `columns` [C], or all: [B, C]; differentiable.
+Score = Callable[[Tensor, Tensor | None], Tensor]
 
-    `shared` from `shared_of`, for systems that have it.
+
+def scores_of(spec: SystemSpec, model: ERModel, shared: tuple[Any, ...] = ()) -> Score:
+    """Return what scores query vectors [B, q] against entities; `shared` from `shared_of`, for systems that have it.
+
+    The entities [C] are shared by all rows (None: all), or [B, n] are of each row's own. The scores, [B, C] or [B, n],
+    are differentiable. Under autocast only plain products are rounded to bfloat16: a distance is a small difference of
+    large products, and 8 bits would leave nothing of it.
     """
-    features, bias = features_of(spec, model, shared)
-    return _scores(spec, model, query, features, bias, columns)
-
-
-def _scores(
-    spec: SystemSpec, model: ERModel, query: Tensor, features: Tensor, bias: Tensor | None, entities: Tensor | None
-) -> Tensor:
-    """Score against entities [C] that all rows share (None: all), or against [B, n] of each row's own.
-
-    Under autocast only plain products are rounded to bfloat16: a distance is a small difference of large products, and
-    8 bits would leave nothing of it.
-    """
-    if entities is not None:
-        features, bias = features[entities], None if bias is None else bias[entities]
+    every, all_biases = features_of(spec, model, shared)
     form = form_of(spec, model)
-    score = form.columns if features.dim() == 2 else form.pairs
-    if spec.form == "dot":
-        return _wide(score(query, features, bias))
-    with torch.autocast(query.device.type, enabled=False):
-        return score(_wide(query), _wide(features), bias)
+
+    def scores(query: Tensor, entities: Tensor | None) -> Tensor:
+        chosen = slice(None) if entities is None else entities
+        features, bias = every[chosen], None if all_biases is None else all_biases[chosen]
+        score = form.columns if features.dim() == 2 else form.pairs
+        if spec.form == "dot":
+            return _wide(score(query, features, bias))
+        with torch.autocast(query.device.type, enabled=False):
+            return score(_wide(query), _wide(features), bias)
+
+    return scores
 
 
 def _wide(values: Tensor) -> Tensor:
@@ -102,10 +98,11 @@ class Batches(ABC):
         entity, relation = self.entity[rows], self.relation[rows]
         row, answer = self.right(rows)
         query = dropout(query_of(spec, model, entity, relation, shared), settings["dropout"])
+        score = scores_of(spec, model, shared)
         if settings["loss"] == "self-adversarial":
-            loss = self._adversarial(spec, model, query, row, answer, shared)
+            loss = self._adversarial(score, query, row, answer)
         else:
-            cells = self._cells(spec, model, query, row, answer, shared)
+            cells = self._cells(score, query, row, answer)
             loss = LOSSES[settings["loss"]](cells, settings["smoothing"])
         if settings["n3"] or settings["l2"]:
             factors = factors_of(spec, model, entity[row], relation[row], answer)
@@ -120,26 +117,19 @@ class Batches(ABC):
         scale = self.settings["scale"]
         return scores if scale == 1 else scores * scale
 
-    def _cells(
-        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: tuple[Any, ...]
-    ) -> Cells:
+    def _cells(self, score: Score, query: Tensor, row: Tensor, answer: Tensor) -> Cells:
         """Score all entities, or the drawn ones and all answers of the batch."""
         if not self.settings["num_negatives"]:
-            scores = self._scaled(column_scores(spec, model, query, None, shared))
-            return Cells(scores, row, answer, None, self.num_entities)
+            return Cells(self._scaled(score(query, None)), row, answer, None, self.num_entities)
         columns, place, log_weight = self.columns(row, answer, len(query))
-        scores = self._scaled(column_scores(spec, model, query, columns, shared))
-        return Cells(scores, row, place, log_weight, self.num_entities)
+        return Cells(self._scaled(score(query, columns)), row, place, log_weight, self.num_entities)
 
-    def _adversarial(
-        self, spec: SystemSpec, model: ERModel, query: Tensor, row: Tensor, answer: Tensor, shared: tuple[Any, ...]
-    ) -> Tensor:
+    def _adversarial(self, score: Score, query: Tensor, row: Tensor, answer: Tensor) -> Tensor:
         """Return the self-adversarial loss: right answers by themselves, drawn entities without the row's own."""
         drawn = torch.unique(self.draw_entities())
-        features, bias = features_of(spec, model, shared)
         asked = query if len(row) == len(query) else query[row]  # [A, q]
-        right = self._scaled(_scores(spec, model, asked, features, bias, answer[:, None]).squeeze(1))  # [A]
-        wrong = self._scaled(_scores(spec, model, query, features, bias, drawn))  # [B, n]
+        right = self._scaled(score(asked, answer[:, None]).squeeze(1))  # [A]
+        wrong = self._scaled(score(query, drawn))  # [B, n]
         place = torch.searchsorted(drawn, answer).clamp_max(len(drawn) - 1)
         known = torch.zeros(wrong.shape, dtype=torch.bool, device=self.device)
         hit = drawn[place] == answer

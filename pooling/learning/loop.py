@@ -8,14 +8,14 @@ Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (obj
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from core.callbacks import Stop
+from core.callbacks import Stop, Watch
 from pooling.learning.batches import BATCHES
 from pooling.learning.losses import make_optimizer
 from pooling.learning.memory import check_memory, keep_freed_memory
@@ -25,7 +25,7 @@ from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import Scorer, build_model, resolve_device
 from pooling.scoring.torch_state import cpu_threads
 from pooling.systems import get_model
-from pooling.systems.spec import SystemSpec, Value, common_settings, with_neutral
+from pooling.systems.spec import Value, common_settings, with_neutral
 
 REPORT_SECONDS = 0.5
 KEPT = ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")  # of a run, in its checkpoint
@@ -74,65 +74,57 @@ class Diverged(ValueError):  # noqa: N818 - what happened, as TrainingCancelled
         self.result, self.best_epoch = result, result.best_epoch
 
 
-def train_system(
-    name: str,
-    train: np.ndarray,
-    valid: np.ndarray,
-    num_entities: int,
-    num_relations: int,
-    settings: Mapping[str, Value],
-    *,
-    seed: int,
-    device: str = "auto",
-    directory: Path,
-    on_progress: Callable[[EpochReport], None] | None = None,
-    should_stop: Stop | None = None,
-    threads: int | None = None,
-    on_epoch: OnEpoch | None = None,
-) -> TrainResult:
-    """Train system `name` on triples int[n, 3]; leave the best epoch's weights in `directory`.
+@dataclass(frozen=True)
+class Training:
+    """Say what is to be trained: the system `name` on triples int[n, 3]; what it learns is left in `directory`.
+
+    `on_epoch` is called before the checkpoint of its epoch is written: no epoch is lost to it.
+    """
+
+    name: str
+    train: np.ndarray
+    valid: np.ndarray
+    num_entities: int
+    num_relations: int
+    settings: Mapping[str, Value]
+    _: KW_ONLY
+    seed: int
+    directory: Path
+    device: str = "auto"
+    threads: int | None = None
+    on_progress: Callable[[EpochReport], None] = lambda report: None
+    should_stop: Stop = lambda: False
+    on_epoch: OnEpoch = lambda epoch, scorer: None
+
+
+def train_system(asked: Training) -> TrainResult:
+    """Train a system that learns vectors, and leave the best epoch's weights.
 
     A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
     epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
-    (ValueError). `on_epoch` is called before the checkpoint of its epoch is written: no epoch is lost to it. Raises
-    TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite, and ValueError where
-    memory will not do or mixed precision finds no GPU.
+    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite,
+    and ValueError where memory will not do or mixed precision finds no GPU.
     """
     keep_freed_memory()
-    with cpu_threads(threads):
-        size, triples = (num_entities, num_relations), (np.asarray(train), np.asarray(valid).reshape(-1, 3))
-        run = _Run(get_model(name), triples, size, dict(settings), seed, resolve_device(device), Path(directory))
-        run.on_progress, run.on_epoch = on_progress or run.on_progress, on_epoch or run.on_epoch
-        run.should_stop = should_stop or run.should_stop
-        return run.train()
+    with cpu_threads(asked.threads):
+        return _Run(asked).train()
 
 
 class _Run:
     """Hold the state of one training."""
 
-    def __init__(
-        self,
-        spec: SystemSpec,
-        triples: tuple[np.ndarray, np.ndarray],  # train and valid, int[n, 3]
-        size: tuple[int, int],  # entities, relations
-        settings: dict[str, Value],
-        seed: int,
-        device: str,
-        directory: Path,
-    ) -> None:
-        self.spec, self.seed, self.device, self.directory = spec, seed, device, directory
+    def __init__(self, asked: Training) -> None:
+        self.asked, self.directory = asked, Path(asked.directory)
+        self.spec, self.device = spec, device = get_model(asked.name), resolve_device(asked.device)
+        size, settings = (asked.num_entities, asked.num_relations), dict(asked.settings)
         self.settings = common_settings(settings)
-        self.on_progress: Callable[[EpochReport], None] = lambda report: None
-        self.should_stop: Stop = lambda: False
-        self.on_epoch: OnEpoch = lambda epoch, scorer: None
-        self.num_relations = size[1]
-        self.train_triples, self.valid_triples = triples
+        self.train_triples, self.valid_triples = np.asarray(asked.train), np.asarray(asked.valid).reshape(-1, 3)
         self.identity = {
             "system": spec.name,
             "settings": settings,
-            "seed": seed,
-            "num_entities": size[0],
-            "num_relations": size[1],
+            "seed": asked.seed,
+            "num_entities": asked.num_entities,
+            "num_relations": asked.num_relations,
             "num_train": len(self.train_triples),
             "num_valid": len(self.valid_triples),
         }
@@ -140,7 +132,7 @@ class _Run:
         if self.mixed and not device.startswith("cuda"):
             raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
         check_memory(spec, *size, settings, self.train_triples, device)
-        self.model = build_model(spec, *size, settings, seed, self.train_triples).to(device)
+        self.model = build_model(spec, *size, settings, asked.seed, self.train_triples).to(device)
         self.optimizer = make_optimizer(self.model, self.settings, device)
         self.batches = BATCHES[self.settings["objective"]](self.train_triples, size[0], self.settings, device)
         self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
@@ -179,7 +171,7 @@ class _Run:
             row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
             self.history = [*self.history, row]
             self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
-            self.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
+            self.asked.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
             self.started = time.monotonic() - self.seconds  # what others do with an epoch is no training
             self.save(is_best)
             self.report(self.epoch, 1.0, loss)
@@ -215,14 +207,14 @@ class _Run:
         All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
         """
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
-        seed = np.random.SeedSequence([self.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
+        seed = np.random.SeedSequence([self.asked.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(int(seed))
             self.set_rate(epoch)
             self.model.train()
             total, count, size = torch.zeros((), device=self.device), 0, len(self.batches)
             for i, batch in enumerate(self.batches.draw()):
-                if self.should_stop():
+                if self.asked.should_stop():
                     raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
                 self.optimizer.zero_grad(set_to_none=True)
                 with torch.autocast(self.device.split(":")[0], torch.bfloat16, enabled=self.mixed):
@@ -273,10 +265,10 @@ class _Run:
                 Scorer(self.spec, self.model, self.device),
                 self.train_triples,
                 self.valid_triples,
-                self.num_relations,
+                self.asked.num_relations,
                 size=self.settings["validation_sample"],
-                seed=self.seed,
-                should_stop=self.should_stop,
+                seed=self.asked.seed,
+                watch=Watch(stop=self.asked.should_stop),
             )
         except NotFinite:
             raise self.diverged("score", epoch) from None
@@ -304,5 +296,4 @@ class _Run:
             left = min(left, max(self.settings["max_seconds"] - spent, 0.0))
         last = self.history[-1]["validation_mrr"] if self.history else None
         ended = 0.0 if self.stopped_early else left
-        row = EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, ended)
-        self.on_progress(row)
+        self.asked.on_progress(EpochReport(epoch, self.settings["epochs"], fraction, loss, last, self.best_mrr, ended))

@@ -5,7 +5,7 @@ import ctypes
 import os
 import re
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,7 +14,7 @@ import torch
 
 from pooling.learning.losses import STATES
 from pooling.scoring.scorer import build_model
-from pooling.systems.spec import SystemSpec, Value, common_settings
+from pooling.systems.spec import Settings, SystemSpec, common_settings
 
 FLOAT, INT = 4, 8  # bytes
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
@@ -25,7 +25,7 @@ SMALL_GRAPH = (61, 7)  # entities and relations: two primes, so that shapes tell
 
 
 def estimate_bytes(
-    spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], train: np.ndarray
+    spec: SystemSpec, num_entities: int, num_relations: int, settings: Settings, train: np.ndarray
 ) -> int:
     """Estimate the most bytes that training takes: weights, slopes, optimiser, graph, and a batch or a validation.
 
@@ -53,7 +53,7 @@ def estimate_bytes(
 
 
 def _weights(
-    spec: SystemSpec, num_entities: int, num_relations: int, settings: Mapping[str, Value], train: np.ndarray
+    spec: SystemSpec, num_entities: int, num_relations: int, settings: Settings, train: np.ndarray
 ) -> list[tuple[int, int]]:
     """Return rows and width of each table of weights."""
     if not spec.needs_train:
@@ -76,22 +76,20 @@ def _size(weights: torch.Tensor) -> tuple[int, int]:
 
 
 def check_memory(
-    spec: SystemSpec,
-    num_entities: int,
-    num_relations: int,
-    settings: Mapping[str, Value],
-    train: np.ndarray,
-    device: str,
+    spec: SystemSpec, num_entities: int, num_relations: int, settings: Settings, train: np.ndarray, device: str
 ) -> int:
     """Return the estimate; ValueError with the figures if less is free on the device."""
     needed = estimate_bytes(spec, num_entities, num_relations, settings, train)
+    what = f"{spec.label} with embedding_dim {settings['embedding_dim']} on {num_entities:,} entities needs"
+    check_free(needed, device, what, "lower embedding_dim or batch_size")
+    return needed
+
+
+def check_free(needed: int, device: str, what: str, advice: str) -> None:
+    """Raise ValueError, with what needs how much and what to do, if less is free on the device."""
     free = free_bytes(device)
     if free is not None and needed > free:
-        raise ValueError(
-            f"{spec.label} with embedding_dim {settings['embedding_dim']} on {num_entities:,} entities needs about "
-            f"{in_words(needed)}, {in_words(free)} are free: lower embedding_dim or batch_size"
-        )
-    return needed
+        raise ValueError(f"{what} about {in_words(needed)}, {in_words(free)} are free: {advice}")
 
 
 def free_bytes(device: str) -> int | None:

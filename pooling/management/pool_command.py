@@ -87,6 +87,11 @@ def add_no_predictive(parser: ArgumentParser) -> None:
     )
 
 
+def add_score_again(parser: ArgumentParser) -> None:
+    again = "for a raw pool, score again the questions whose run does not know places in the full list"
+    parser.add_argument("--score-again", action="store_true", help=again)
+
+
 def scoring_params(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a scoring job."""
     return {"predictive": False} if options["no_predictive"] else {}

@@ -68,6 +68,18 @@ class Migration(migrations.Migration):
                 ),
                 ("depth", models.PositiveIntegerField()),
                 (
+                    "rule",
+                    models.CharField(
+                        choices=[
+                            ("filtered", "filtered (the first k candidates after known answers are removed)"),
+                            ("raw", "raw (the first k of the full list; known answers are dropped afterwards)"),
+                            ("unknown", "not known"),
+                        ],
+                        default="filtered",
+                        max_length=10,
+                    ),
+                ),
+                (
                     "contributors",
                     models.JSONField(
                         default=list,
@@ -77,6 +89,12 @@ class Migration(migrations.Migration):
                 ("seed_source", models.CharField(help_text="file, or share and seed of the sample", max_length=200)),
                 ("filters", models.JSONField(default=list, help_text="names of the filters that were applied")),
                 ("report", models.JSONField(default=list, help_text="irregular lines of an imported pool")),
+                (
+                    "diagnosis",
+                    models.JSONField(
+                        default=dict, help_text="of an imported pool: what its candidates say of its rule"
+                    ),
+                ),
                 (
                     "growth",
                     models.JSONField(
@@ -303,6 +321,12 @@ class Migration(migrations.Migration):
             model_name="pool",
             constraint=models.CheckConstraint(
                 condition=models.Q(("state__in", ["building", "ready", "failed", "cancelled"])), name="pool_state_known"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="pool",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("rule__in", ["filtered", "raw", "unknown"])), name="pool_rule_known"
             ),
         ),
     ]

@@ -3,7 +3,7 @@
 from django.db import models
 from django.urls import reverse
 
-from pooling.enums import TO_PEOPLE, PoolOrigin, PoolState
+from pooling.enums import TO_PEOPLE, PoolOrigin, PoolRule, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
 
@@ -16,6 +16,7 @@ class Pool(models.Model):
     origin = models.CharField(max_length=10, choices=PoolOrigin)
     state = models.CharField(max_length=10, choices=PoolState, default=PoolState.BUILDING)
     depth = models.PositiveIntegerField()
+    rule = models.CharField(max_length=10, choices=PoolRule, default=PoolRule.FILTERED)
     systems = models.ManyToManyField(System, related_name="pools", blank=True)
     contributors = models.JSONField(
         default=list, help_text="names of the systems that made the pool; provenance holds indices into this list"
@@ -23,6 +24,7 @@ class Pool(models.Model):
     seed_source = models.CharField(max_length=200, help_text="file, or share and seed of the sample")
     filters = models.JSONField(default=list, help_text="names of the filters that were applied")
     report = models.JSONField(default=list, help_text="irregular lines of an imported pool")
+    diagnosis = models.JSONField(default=dict, help_text="of an imported pool: what its candidates say of its rule")
     growth = models.JSONField(
         default=list,
         help_text="one entry an extension: when (ISO time), what (words), triples, to_people (what it added), job",
@@ -36,6 +38,7 @@ class Pool(models.Model):
         constraints = [
             models.CheckConstraint(condition=models.Q(origin__in=PoolOrigin.values), name="pool_origin_known"),
             models.CheckConstraint(condition=models.Q(state__in=PoolState.values), name="pool_state_known"),
+            models.CheckConstraint(condition=models.Q(rule__in=PoolRule.values), name="pool_rule_known"),
         ]
 
     def __str__(self) -> str:
@@ -60,6 +63,10 @@ class Pool(models.Model):
     @property
     def is_built(self) -> bool:
         return self.origin == PoolOrigin.BUILT
+
+    @property
+    def is_raw(self) -> bool:
+        return self.rule == PoolRule.RAW
 
 
 class SeedTriple(models.Model):

@@ -56,10 +56,7 @@ class OrderPool:
         """
 
         def make() -> np.ndarray:
-            shuffled = np.argsort(np.random.default_rng(seed).random(self.size), kind="stable")
-            place = np.empty(self.size, dtype=np.int64)
-            place[shuffled] = np.arange(self.size)
-            return place
+            return np.argsort(np.argsort(np.random.default_rng(seed).random(self.size), kind="stable"))
 
         return self.remember(("place", seed), make)
 

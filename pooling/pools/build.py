@@ -16,21 +16,23 @@ from core.enums import LIVE
 from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
+from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolRule, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, SeedTriple, System
 from pooling.pools import filtering as filters
+from pooling.pools.diagnosis import as_stored, diagnose
 from pooling.pools.files import read_pool_file, read_seed_file
 from pooling.pools.kernels.filters import DEFAULT_FILTERS
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered, gather
+from pooling.pools.raw import check_raw
 from pooling.pools.rows import write_rows
 from pooling.pools.seeds import Sample, draw_seeds, seed_array
 from pooling.questions.kernel import distinct_questions
 from pooling.runs.distributions import predict_for_pool
 from pooling.runs.files import read_topk
-from pooling.runs.score import check_depth, score_for_pool, score_system
+from pooling.runs.score import check_depth, score_for_pool, score_triples
 from pooling.scoring.rank_rows import question_keys
 from pooling.training.train import get_systems
 
@@ -70,18 +72,24 @@ def create_pool(
     name: str,
     systems: Sequence[str] | None = None,
     depth: int = 10,
+    rule: str = PoolRule.FILTERED,
+    score_again: bool = False,
     filters: Sequence[str] = DEFAULT_FILTERS,
     seeds_file: Path | None = None,
     **sample: Unpack[Sample],
 ) -> Pool:
     """Make the row and the seeds of a pool; a BUILD_POOL job gathers the rest (build_pool).
 
-    Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds).
+    Seeds come from a file, or are drawn: a share or a count of the test triples (draw_seeds). With the rule raw the
+    job scores again what runs hold without raw positions; PoolError if there is any, unless `score_again`.
     """
     check_name(name)
     chosen = get_systems(graph, systems)
     check_depth(depth, chosen)
-    seeds, source = chosen_seeds(open_graph(graph), seeds_file, sample)
+    arrays = open_graph(graph)
+    seeds, source = chosen_seeds(arrays, seeds_file, sample)
+    if rule == PoolRule.RAW:
+        check_raw(chosen, seeds, arrays, score_again)
     with named_once(lambda: check_name(name)):
         held(graph, *chosen)
         pool = Pool.objects.create(
@@ -89,6 +97,7 @@ def create_pool(
             name=name,
             origin=PoolOrigin.BUILT,
             depth=depth,
+            rule=PoolRule(rule),
             seed_source=source[:200],
             contributors=[s.name for s in chosen],
             filters=list(filters),
@@ -134,41 +143,42 @@ def build_pool(pool: Pool, progress: Progress) -> None:
     systems = list(pool.systems.order_by("id"))
     if pool.state != PoolState.READY:
         for system in systems:
-            score_triples(system, seeds, graph.test, progress)
-        store_pooled(pool, gather_runs(pool.contributors, systems, seeds, pool.depth, graph), seeds, graph)
-        tell_of_short_runs(systems, pool.depth, progress)
-        progress.log(f"pooled {pool.triples.count()} triples from {len(systems)} systems at depth {pool.depth}")
+            score_triples(system, seeds, graph.test, progress, raw=pool.is_raw)
+        gathered = gather_runs(pool.contributors, systems, seeds, pool.depth, graph, pool.is_raw)
+        store_pooled(pool, gathered, seeds, graph)
+        tell_of_short_runs(systems, pool.depth, progress, pool.is_raw)
+        if idle := filters.why_types_idle(graph, pool.filters):
+            progress.log(idle)
+        size, lists = pool.triples.count(), f"{pool.rule} lists"
+        progress.log(f"pooled {size} triples from {len(systems)} systems at depth {pool.depth} of their {lists}")
     for system in systems:
         score_for_pool(system, pool, progress)
 
 
-def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress) -> None:
+def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress, raw: bool) -> None:
     """Log the imported runs that cannot fill the depth."""
-    for run in Run.objects.filter(system__in=[s for s in systems if s.is_imported], depth__lt=depth):
-        progress.log(
-            f"{run.system.name} was imported with {run.depth:,} candidates of a question at most: it gives these"
-        )
-
-
-def score_triples(system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress) -> None:
-    """Score candidates for the questions of seeds int[n, 3] and rank rows for triples int[m, 3], in one pass."""
-    tell = progress.teller(f"scoring {system.name}", "questions")
-    score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.check)
+    for run in Run.objects.select_related("system").filter(system__in=[s for s in systems if s.is_imported]):
+        longest = run.system.settings.get("longest", run.depth) if raw else run.depth
+        what = "entities in its longest list" if raw else "candidates of a question at most"
+        if longest < depth:
+            progress.log(f"{run.system.name} was imported with {longest:,} {what}: it gives these")
 
 
 def gather_runs(
-    contributors: Sequence[str], systems: Sequence[System], seeds: np.ndarray, depth: int, graph: GraphArrays
+    contributors: Sequence[str], systems: Sequence[System], seeds: np.ndarray, depth: int, graph: GraphArrays, raw: bool
 ) -> Gathered:
     """Gather the first candidates in the systems' runs for both questions of the seeds int[n, 3].
 
-    A finding names its system by its index in `contributors`; contributors outside `systems` find nothing.
+    With `raw` those among the first of the full lists; ranks then count from the top of these. A finding names its
+    system by its index in `contributors`; contributors outside `systems` find nothing.
     """
     questions = distinct_questions(seeds)
     keys = question_keys(questions, *graph.shape)
     runs = {run.system.name: run for run in Run.objects.select_related("system__graph").filter(system__in=systems)}
     none = np.zeros((len(keys), 0), dtype=np.int32)
     # a question whose every entity is known has no candidate
-    candidates = [read_topk(runs[name]).of(keys) if name in runs else none for name in contributors]
+    held = [read_topk(runs[name]) if name in runs else None for name in contributors]
+    candidates = [none if topk is None else topk.raw_of(keys, depth) if raw else topk.of(keys) for topk in held]
     return gather(questions, candidates, depth)
 
 
@@ -205,6 +215,7 @@ def import_pool(
     """Import a pool made elsewhere: its file names triples, depths, and perhaps who found them.
 
     Lines that cannot be pooled (known facts, seeds, repeats, unknown entities) are left out and listed in the report.
+    Nobody says by which rule it was pooled; `diagnosis` holds what its candidates tell.
     """
     check_name(name)
     arrays = open_graph(graph)
@@ -217,10 +228,12 @@ def import_pool(
             name=name,
             origin=PoolOrigin.IMPORTED,
             depth=int(read.gathered.depth.max(initial=1)),
+            rule=PoolRule.UNKNOWN,
             seed_source=seeds_file.name[:200],
             contributors=read.contributors,
             filters=list(filters),
             report=read.report,
+            diagnosis=as_stored(diagnose(read.gathered, seeds, arrays)),
         )
         store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)

@@ -3,7 +3,7 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 
 MAX_DEPTH = 32767
 EXAMPLES = 20
+SEED_TRIPLE = "seed triple"
 
 
 def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -100,7 +101,7 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
     lines: dict[tuple[int, int, int], int] = {}
     depths: list[int] = []
     findings: list[list[tuple[int, int, int]]] = []
-    excluded = _excluded(seeds, graph)
+    never = excluded(seeds, graph)
     for number, fields in read_tsv(path):
         where = f"{path.name}:{number}"
         problem, depth, found = _shape(fields, contributors)
@@ -112,8 +113,8 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
             left_out.setdefault("unknown entity or relation", []).append(f"{where}: {unknown}")
         elif triple in lines:
             left_out.setdefault("repeated triple", []).append(f"{where}: repeats line {lines[triple]}")
-        elif triple in excluded:
-            left_out.setdefault(excluded[triple], []).append(f"{where}: {' '.join(fields[:3])}")
+        elif triple in never:
+            left_out.setdefault(never[triple], []).append(f"{where}: {' '.join(fields[:3])}")
         else:
             lines[triple] = number
             depths.append(depth)
@@ -125,16 +126,21 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
     records["system"], records["side"], records["rank"] = flat.T
     indptr = np.concatenate([[0], np.cumsum([len(f) for f in findings])]).astype(np.int64)
     triples = np.array(list(lines), dtype=np.int32).reshape(-1, 3)
-    report = [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
-    return PoolFile(Gathered(triples, np.array(depths, dtype=np.int64), records, indptr), list(contributors), report)
+    gathered = Gathered(triples, np.array(depths, dtype=np.int64), records, indptr)
+    return PoolFile(gathered, list(contributors), report_of(left_out))
 
 
-def _excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
+def report_of(left_out: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
+    """Return Pool.report of the lines that were left out, by the kind of what is wrong with them."""
+    return [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
+
+
+def excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:
     """Return the triples that a pool never holds, with why: known facts (train, valid, unsampled test) and seeds."""
     why: dict[tuple[int, ...], str] = {}
     for name, triples in (("train", graph.train), ("valid", graph.valid), ("test", graph.test)):
         why.update(dict.fromkeys(map(tuple, triples.tolist()), f"known fact ({name})"))
-    why.update(dict.fromkeys(map(tuple, seeds.tolist()), "seed triple"))
+    why.update(dict.fromkeys(map(tuple, seeds.tolist()), SEED_TRIPLE))
     return why
 
 

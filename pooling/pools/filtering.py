@@ -20,7 +20,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.filter_base import FilterInput
-from pooling.pools.kernels.filters import apply_filters
+from pooling.pools.kernels.filters import TYPES, apply_filters
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
@@ -83,6 +83,17 @@ def reasons(
 ) -> np.ndarray:
     """Return the filter that takes each triple, '' if people judge it, str[n]; `unnamed` as in found_by."""
     return apply_filters(found_by(gathered, seeds, graph, unnamed), names)
+
+
+def why_types_idle(graph: GraphArrays, names: Sequence[str]) -> str:
+    """Say why the filter `types`, where it is among `names`, can take nothing in this graph; '' where it can."""
+    if TYPES not in names:
+        return ""
+    if not any(graph.types):
+        return "The graph declares no types of entities, so the filter types takes nothing. types-entailed needs none."
+    if not any(graph.domains) and not any(graph.ranges):
+        return "The graph gives no domain and no range of a relation, so the filter types takes nothing."
+    return ""
 
 
 # -- other filters for an existing pool ---------------------------------------------------------------------

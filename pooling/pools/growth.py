@@ -27,12 +27,13 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.pools import filtering as filters
-from pooling.pools.build import chosen_seeds, gather_runs, score_triples, store_seeds, tell_of_short_runs
+from pooling.pools.build import chosen_seeds, gather_runs, store_seeds, tell_of_short_runs
 from pooling.pools.kernels.gathering import Gathered, merge
+from pooling.pools.raw import check_raw
 from pooling.pools.rows import read_rows, write_rows
 from pooling.pools.seeds import Sample, seed_array
 from pooling.runs.distributions import predict_for_pool
-from pooling.runs.score import check_depth
+from pooling.runs.score import check_depth, score_triples
 from pooling.signals import pool_grew
 from pooling.training.train import get_systems, systems_with_runs
 
@@ -50,13 +51,14 @@ def extend_pool(
     systems: Sequence[str] = (),
     seeds_file: Path | None = None,
     predictive: bool = True,
+    score_again: bool = False,
     user: User | None = None,
     **sample: Unpack[Sample],
 ) -> Job:
     """Start the job that makes the pool deeper, or adds systems or seeds; PoolError if it cannot.
 
     `depth` is the new depth. Seeds come from a file, or are drawn from the other test triples (draw_seeds).
-    `predictive`: also store the distributions that max-k reads.
+    `predictive`: also store the distributions that max-k reads. `score_again`: as in create_pool.
     """
     if (found := Pool.objects.select_related("graph").filter(pk=pool.pk).first()) is None:
         raise gone(pool)
@@ -74,6 +76,10 @@ def extend_pool(
         )
     if depth is None and not chosen and not seeds:
         raise PoolError("Nothing is asked for: give a depth, systems or seeds.")
+    if pool.is_raw:
+        graph = open_graph(pool.graph)
+        every = np.concatenate([seed_array(pool), graph.test[np.array(seeds, dtype=np.int64)]])
+        check_raw([*pool.systems.all(), *chosen], every, graph, score_again)
     params = {"depth": depth, "systems": [s.name for s in chosen], "seeds": seeds, "seed_source": source}
     if not predictive:
         params["predictive"] = False
@@ -187,9 +193,9 @@ def grow(pool: Pool, asked: dict[str, Any], progress: Progress) -> None:
             raise PoolError(why)
         _check_meanwhile(target)
         for system in target.systems:
-            score_triples(system, target.seeds, graph.test, progress)
-        tell_of_short_runs(target.systems, target.depth, progress)
-        fresh = gather_runs(target.contributors, target.systems, target.seeds, target.depth, graph)
+            score_triples(system, target.seeds, graph.test, progress, raw=pool.is_raw)
+        tell_of_short_runs(target.systems, target.depth, progress, pool.is_raw)
+        fresh = gather_runs(target.contributors, target.systems, target.seeds, target.depth, graph, pool.is_raw)
         _, old, old_reason = read_rows(target.pool)
         grown = merge(old, fresh)
         _score_everywhere(target, np.unique(np.concatenate([grown.triples, graph.test]), axis=0), progress)

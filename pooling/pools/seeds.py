@@ -111,8 +111,8 @@ class SeedReport:
     seeds: int
     test: int
     whole: int
-    from_test: float  # D(seeds ‖ test)
-    test_from_whole: float  # D(test ‖ whole graph)
+    test_from_seeds: float  # D(test ‖ seeds)
+    whole_from_test: float  # D(whole graph ‖ test)
 
 
 def seed_report(pool: Pool) -> SeedReport:
@@ -129,4 +129,4 @@ def seed_report(pool: Pool) -> SeedReport:
     ]
     rows.sort(key=lambda row: -abs(row.difference))
     seeds, test, whole = (int(count.sum()) for count in counts)
-    return SeedReport(rows, seeds, test, whole, divergence(counts[0], counts[1]), divergence(counts[1], counts[2]))
+    return SeedReport(rows, seeds, test, whole, divergence(counts[1], counts[0]), divergence(counts[2], counts[1]))

@@ -36,7 +36,7 @@ def questions_of(triples: np.ndarray) -> tuple[Questions, np.ndarray, np.ndarray
     keys, width, height = _sided(triples)
     distinct, place = np.unique(keys, return_inverse=True)
     place = place.reshape(-1).astype(np.int64)
-    return _questions(distinct, width, height), place[: len(keys) // 2], place[len(keys) // 2 :]
+    return questions_from_keys(distinct, width, height), place[: len(keys) // 2], place[len(keys) // 2 :]
 
 
 def distinct_questions(triples: np.ndarray) -> Questions:
@@ -45,7 +45,7 @@ def distinct_questions(triples: np.ndarray) -> Questions:
     Takes a fraction of the memory of `questions_of`, which also gives the places of the triples.
     """
     keys, width, height = _sided(triples)
-    return _questions(distinct(keys), width, height)
+    return questions_from_keys(distinct(keys), width, height)
 
 
 def distinct(keys: np.ndarray) -> np.ndarray:
@@ -72,11 +72,11 @@ def _sided(triples: np.ndarray) -> tuple[np.ndarray, int, int]:
     return keys, width, height
 
 
-def _questions(keys: np.ndarray, width: int, height: int) -> Questions:
-    entity = (keys % width).astype(np.int32)
-    side_relation = keys // width
-    relation = (side_relation % height).astype(np.int32)
-    return Questions((side_relation // height).astype(np.int8), entity, relation)
+def questions_from_keys(keys: np.ndarray, num_entities: int, num_relations: int) -> Questions:
+    """Return the questions of int64 keys, (side · num_relations + relation) · num_entities + entity, in their order."""
+    side_relation, given = np.divmod(keys, num_entities)
+    side, relation = np.divmod(side_relation, num_relations)
+    return Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32))
 
 
 def answers_csr(questions: Questions, triples: np.ndarray, num_entities: int, num_relations: int) -> Csr:
@@ -108,6 +108,15 @@ def without(csr: Csr, other: Csr, num_entities: int) -> Csr:
     keep = ~np.isin(row * num_entities + csr.indices, other_row * num_entities + other.indices)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=n))]).astype(np.int64)
     return Csr(indptr, csr.indices[keep])
+
+
+def joined(csr: Csr, other: Csr, num_entities: int) -> Csr:
+    """Return what either lists for a question, each entity once, ascending."""
+    n = len(csr.indptr) - 1
+    keys = [np.repeat(np.arange(n), np.diff(of.indptr)) * num_entities + of.indices for of in (csr, other)]
+    row, entity = np.divmod(distinct(np.concatenate(keys)), num_entities)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+    return Csr(indptr, entity.astype(np.int32))
 
 
 def entries(csr: Csr, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

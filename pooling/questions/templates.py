@@ -54,8 +54,7 @@ def fill(template: str, subject: str, object: str) -> str:
 
 
 # Last words of a relation name that make it a phrase to put before the object: "mother of", "located in".
-_PREPOSITION_LIST = "of in by at on to for with from as under over into near"
-_PREPOSITIONS = frozenset(_PREPOSITION_LIST.split())
+_PREPOSITIONS = {"of", "in", "by", "at", "on", "to", "for", "with", "from", "as", "under", "over", "into", "near"}
 # First words of a name that are verbs, as in UMLS and Freebase; every other name is taken for a noun.
 _VERB_LIST = """
     affects analyzes assesses brings carries causes complicates consists contains creates defines
@@ -70,8 +69,7 @@ _NOUN_ENDS = ("ion", "ment", "ity", "er", "tor", "sor", "ssue")
 _NO_PARTICIPLE_LIST = "seed breed need speed feed bed oxygen children women men garden airline line"
 _NO_PARTICIPLES = frozenset(_NO_PARTICIPLE_LIST.split())
 _PLURAL_TYPES = ("ss", "us", "is", "series", "species", "games", "olympics", "sports")
-_ABBREVIATION_LIST = "tv uk gdp gni ppp snl hud nba nfl ncaa dna rna ngo"
-_ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
+_ABBREVIATIONS = {"tv", "uk", "gdp", "gni", "ppp", "snl", "hud", "nba", "nfl", "ncaa", "dna", "rna", "ngo"}
 _WORDS = re.compile(r"[^\W\d_][^\d_]*")  # not term0, P31, 17, →: no words of a language
 _MAX_NAME = 100
 

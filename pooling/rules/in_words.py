@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from pooling.rules.kernels.rule_table import Rules
 
 SHOWN = 200  # on the page
+WEIGHTS = {0: (), 1: ("weight",), 2: ("weight for tails", "weight for heads")}  # by their number
 VARIABLES = {1: "XY", 2: "XAY", 3: "XABY"}  # along the body, by its length
 
 
 class RuleRow(NamedTuple):
-    """Hold a rule as people read it; `share` is below 1 if its cases were counted from some entities only."""
+    """Hold a rule as people read it; `share` is below 1 if its cases were counted from some entities only.
+
+    `weights` are those that the system has learned, named in `RulesPage.weights`.
+    """
 
     relation: str
     words: str
@@ -27,6 +31,7 @@ class RuleRow(NamedTuple):
     covered: int
     confidence: float
     share: float
+    weights: tuple[float, ...]
 
 
 class RulesPage(NamedTuple):
@@ -36,6 +41,7 @@ class RulesPage(NamedTuple):
     total: int  # number of rules, shown or not
     relations: list[tuple[int, str, int]]  # id, key and number of rules of each relation that has any
     chosen: int | None
+    weights: tuple[str, ...]  # what each learned weight of a rule is called
 
 
 def has_rules(system: System) -> bool:
@@ -53,8 +59,8 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
     """
     if not has_rules(system):
         return None
-    names = open_graph(system.graph).relations
-    ids, counts = np.unique(_read(system).relation, return_counts=True)
+    rules, names = _read(system), open_graph(system.graph).relations
+    ids, counts = np.unique(rules.relation, return_counts=True)
     found = dict(zip(ids.tolist(), counts.tolist(), strict=True))
     chosen = {str(r): r for r in found}.get(relation or "")
     return RulesPage(
@@ -62,14 +68,25 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
         sum(found.values()) if chosen is None else found[chosen],
         sorted(((r, names[r], n) for r, n in found.items()), key=lambda row: row[1]),
         chosen,
+        WEIGHTS[_weights(rules).shape[1]],
     )
 
 
+def _weights(rules: "Rules") -> np.ndarray:
+    """Return the learned weights of the rules, float64[n, k]; k = 0 if the system learns none."""
+    return np.zeros((len(rules), 0)) if rules.weight is None else rules.weight
+
+
 def rules_in_words(system: System, relation: int | None = None, limit: int | None = SHOWN) -> list[RuleRow]:
-    """Return the rules of a relation id, or of all, the most confident first. ArtifactError if the file is damaged."""
+    """Return the rules of a relation id, or of all; ArtifactError if the file is damaged.
+
+    First come those of the largest weight, or the most confident ones where no weight is learned.
+    """
     rules, say, names = _read(system), _statements(system), open_graph(system.graph).relations
     chosen = np.arange(len(rules)) if relation is None else np.flatnonzero(rules.relation == relation)
-    order = np.lexsort((-rules.support[chosen], -rules.confidence[chosen]))[:limit]
+    weights = _weights(rules)
+    first = weights.max(axis=1) if weights.size else rules.confidence
+    order = np.lexsort((-rules.support[chosen], -first[chosen]))[:limit]
     return [
         RuleRow(
             names[rules.relation[i]],
@@ -78,6 +95,7 @@ def rules_in_words(system: System, relation: int | None = None, limit: int | Non
             int(rules.covered[i]),
             float(rules.confidence[i]),
             float(rules.share[i]),
+            tuple(weights[i].tolist()),
         )
         for i in chosen[order].tolist()
     ]
@@ -90,13 +108,14 @@ def rules_tsv(system: System) -> Iterator[str]:
 
 
 def _tsv_lines(rules: "Rules", names: list[str]) -> Iterator[str]:
-    yield "relation\tbody\tsupport\tcases\tshare_counted\tconfidence\n"
+    weights = _weights(rules)
+    named = [name.replace(" ", "_") for name in WEIGHTS[weights.shape[1]]]
+    yield "\t".join(["relation", "body", "support", "cases", "share_counted", "confidence", *named]) + "\n"
     for i in range(len(rules)):
         body = ", ".join(f"{names[s >> 1]}({a}, {b})" for s, a, b in _atoms(rules.body_of(i)))
-        yield (
-            f"{names[rules.relation[i]]}\t{body}\t{rules.support[i]}\t{rules.covered[i]}\t{rules.share[i]:.6g}"
-            f"\t{rules.confidence[i]:.6g}\n"
-        )
+        counts = f"{rules.support[i]}\t{rules.covered[i]}\t{rules.share[i]:.6g}"
+        numbers = "\t".join(f"{number:.6g}" for number in (rules.confidence[i], *weights[i]))
+        yield f"{names[rules.relation[i]]}\t{body}\t{counts}\t{numbers}\n"
 
 
 def _read(system: System) -> "Rules":

@@ -5,21 +5,22 @@ none. Jobs that score write it after the rank rows, since evaluations need not w
 missing; `--no-predictive` leaves it out.
 """
 
-import shutil
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from core.callbacks import Stop, Tell
-from core.files.artifacts import ArtifactError, artifact_path, writing
+from core.callbacks import UNWATCHED, Watch
+from core.files.artifacts import artifact_path, writing
 from core.jobs.progress import Progress
 from core.models import Job
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
-from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, entries
-from pooling.runs.files import RunError, cached, checked, files_of, newer_than
+from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, entries, questions_from_keys
+from pooling.runs.files import RunError, cached, checked, files_of
 from pooling.runs.kernel import csr_of
 from pooling.runs.score import (
     TIE_SEED,
@@ -31,8 +32,8 @@ from pooling.runs.score import (
     wanted_triples,
     write_run,
 )
-from pooling.scoring.distributions import ALPHAS, best_alpha
-from pooling.scoring.rank_rows import find, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.scoring.distributions import ALPHAS, DistributionResult, best_alpha
+from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite
 from pooling.systems import get_system
 from pooling.systems.spec import SystemSpec, with_neutral
@@ -57,12 +58,7 @@ class Predictive(NamedTuple):
 
 def read_predictive(run: Run) -> Predictive:
     """Read the distributions of a run; RunError if it was made without them."""
-    try:
-        return _read(run)
-    except (ArtifactError, FileNotFoundError):
-        if (newer := newer_than(run)) is None:
-            raise
-        return read_predictive(newer)
+    return cached(run, "distributions", _read, keep=False)
 
 
 def has_predictive(run: Run, triples: np.ndarray) -> bool:
@@ -72,16 +68,14 @@ def has_predictive(run: Run, triples: np.ndarray) -> bool:
     return held is not None and bool((find(held, asked) >= 0).all())
 
 
-def store_predictive(
-    system: System, triples: np.ndarray, progress: Tell | None = None, should_stop: Stop | None = None
-) -> Run:
+def store_predictive(system: System, triples: np.ndarray, watch: Watch = UNWATCHED) -> Run:
     """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
 
-    RunError if the run is imported or missing; InterruptedError once `should_stop` returns true.
+    RunError if the run is imported or missing; InterruptedError once `watch.stop` returns true.
     """
     if system.is_imported:
         raise RunError(_imported(system))
-    return on_newest(system, lambda run: _extend(system, run, triples, progress, should_stop))
+    return on_newest(system, lambda run: _extend(system, run, triples, watch))
 
 
 def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
@@ -89,8 +83,8 @@ def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
     if system.is_imported:
         progress.log(_imported(system))
         return
-    tell = progress.teller(f"distributions of {system.name}", "questions")
-    store_predictive(system, wanted_triples(pool, open_graph(system.graph)), tell, progress.check)
+    watch = progress.watch(f"distributions of {system.name}", "questions")
+    store_predictive(system, wanted_triples(pool, open_graph(system.graph)), watch)
 
 
 def score(job: Job, progress: Progress) -> None:
@@ -132,7 +126,7 @@ def _rows(keys: np.ndarray, answers: Csr, graph: GraphArrays) -> np.ndarray:
     return np.repeat(keys, np.diff(answers.indptr)) * graph.num_entities + answers.indices
 
 
-def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell | None, stop: Stop | None) -> Run:
+def _extend(system: System, run: Run | None, triples: np.ndarray, watch: Watch) -> Run:
     if run is None:
         raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
     graph = open_graph(system.graph)
@@ -142,7 +136,7 @@ def _extend(system: System, run: Run | None, triples: np.ndarray, tell: Tell | N
         return run
     started = time.monotonic()
     try:
-        fresh = _predict(system, graph, asked, old.alpha if old else None, tell, stop)
+        fresh = _predict(system, graph, asked, old.alpha if old else None, watch)
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
@@ -169,34 +163,24 @@ def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> 
     return _Asked(keys, csr_of(counts, entity.astype(np.int32)))
 
 
-def _predict(
-    system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, tell: Tell | None, stop: Stop | None
-) -> Predictive:
+def _predict(system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, watch: Watch) -> Predictive:
     """Compute the distributions of the questions; α is chosen first if there is none yet."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
 
-    scorer, alpha, before = scorer_of(system, graph), alpha or _own_alpha(system), 0
+    predict = partial(predict_questions, scorer_of(system, graph), seed=TIE_SEED)
+    alpha, before = alpha or _own_alpha(system), 0
     if alpha is None:
         sample = distinct_questions(_sample(graph.valid))
         before = len(sample.side)
-        alpha = _choose(scorer, graph, sample, _shifted(tell, 0, len(asked.keys)), stop)
-    questions = questions_from_keys(asked.keys, *graph.shape)
-    found = predict_questions(
-        scorer,
-        questions,
-        answers=asked.answers,
-        keys=asked.keys,
-        alpha=alpha,
-        seed=TIE_SEED,
-        progress=_shifted(tell, before, before),
-        should_stop=stop,
-    )
+        alpha = _choose(predict, graph, sample, _shifted(watch, 0, len(asked.keys)))
+    questions, later = questions_from_keys(asked.keys, *graph.shape), _shifted(watch, before, before)
+    found = predict(questions, answers=asked.answers, keys=asked.keys, alpha=alpha, watch=later)
     return Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
 
 
-def _shifted(tell: Tell | None, before: int, more: int) -> Tell | None:
-    """Return a callback for a part of the work: `before` units were done, and the whole has `more` other units."""
-    return tell and (lambda done, total: tell(before + done, more + total))
+def _shifted(watch: Watch, before: int, more: int) -> Watch:
+    """Watch a part of the work: `before` units were done, and the whole has `more` other units."""
+    return watch._replace(tell=lambda done, total: watch.tell(before + done, more + total))
 
 
 def _own_alpha(system: System) -> float | None:
@@ -214,21 +198,12 @@ def _sample(valid: np.ndarray) -> np.ndarray:
     return valid[np.sort(np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION])]
 
 
-def _choose(scorer: Any, graph: GraphArrays, questions: Questions, tell: Tell | None, stop: Stop | None) -> float:
+def _choose(
+    predict: Callable[..., DistributionResult], graph: GraphArrays, questions: Questions, watch: Watch
+) -> float:
     """Choose α by F1@10 under Greedy on these questions, whose answers are those in valid."""
-    from pooling.scoring.distribution_pass import predict_questions  # and torch with it
-
-    answers = answers_csr(questions, graph.valid, *graph.shape)
-    found = predict_questions(
-        scorer,
-        questions,
-        answers=answers,
-        keys=question_keys(questions, *graph.shape),
-        alpha=None,
-        seed=TIE_SEED,
-        progress=tell,
-        should_stop=stop,
-    )
+    answers, keys = answers_csr(questions, graph.valid, *graph.shape), question_keys(questions, *graph.shape)
+    found = predict(questions, answers=answers, keys=keys, alpha=None, watch=watch)
     return best_alpha(found, answers, graph.num_entities)
 
 
@@ -256,6 +231,4 @@ def _store(system: System, run: Run, whole: Predictive, seconds: float) -> Run:
         with writing(artifact_path(relative) / PREDICTIVE) as aside, aside.open("wb") as file:
             np.savez(file, indptr=answers.indptr, indices=answers.indices, **arrays)
         fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE])
-        stored = point_at(system, run, fields)
-    shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
-    return stored
+        return point_at(system, run, fields)

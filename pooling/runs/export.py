@@ -9,10 +9,11 @@ import pyarrow as pa
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
+from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk
 from pooling.runs.trec_write import run_pieces, trec_word
 from pooling.scoring.merged_lists import merge
-from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.scoring.rank_rows import find
 
 QUESTIONS = 2_000  # lists that are merged at once
 

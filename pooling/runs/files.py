@@ -1,18 +1,19 @@
 """Read and write the files of a run: topk.parquet, ranks.parquet and run.json, with ids of questions.
 
-topk.parquet holds question, rank, entity, score; ranks.parquet question, entity, strict, optimistic, pessimistic;
-see docs/formats.md. Written as blocks, read whole, kept in memory until the run changes.
+topk.parquet holds question, rank, entity, score, raw_rank; ranks.parquet question, entity, strict, optimistic,
+pessimistic; see docs/formats.md. Written as blocks, read whole, kept in memory until the run changes.
 """
 
 import json
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import UserError
@@ -20,9 +21,9 @@ from core.files.artifacts import ArtifactError, artifact_path, check_sha256, wri
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
-from pooling.questions.kernel import Csr, Questions
+from pooling.questions.kernel import Csr, Questions, questions_from_keys
 from pooling.runs.kernel import places
-from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.scoring.rank_rows import find
 from pooling.scoring.ranks import RankingResult
 
 SIDES = ("tail", "head")
@@ -35,11 +36,15 @@ class RunError(UserError):
 
 
 class TopK(NamedTuple):
-    """Hold candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32."""
+    """Hold candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32.
+
+    raw int32[n, K]: the position of each in the full list, known answers in place; 0 where it is not known.
+    """
 
     keys: np.ndarray
     entity: np.ndarray
     score: np.ndarray
+    raw: np.ndarray
 
     def of(self, keys: np.ndarray) -> np.ndarray:
         """Return candidates of these questions, int32[m, K]; -1 where nothing was stored."""
@@ -47,6 +52,24 @@ class TopK(NamedTuple):
         entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
         entity[place >= 0] = self.entity[place[place >= 0]]
         return entity
+
+    def raw_of(self, keys: np.ndarray, depth: int) -> np.ndarray:
+        """Return the first `depth` places of the full lists, int32[m, depth]: -1 where a known answer has the place.
+
+        Also -1 in every place of a question that was stored without raw positions (`lacks_raw`).
+        """
+        place = find(self.keys, keys)
+        row = np.flatnonzero(place >= 0)
+        raw = self.raw[place[row]]
+        at, column = np.nonzero((raw > 0) & (raw <= depth))
+        entity = np.full((len(keys), depth), -1, dtype=np.int32)
+        entity[row[at], raw[at, column] - 1] = self.entity[place[row[at]], column]
+        return entity
+
+    @property
+    def lacks_raw(self) -> np.ndarray:
+        """Return the keys of the questions whose candidates have no raw positions, int64[m], sorted."""
+        return self.keys[~self.raw.any(axis=1)]
 
 
 class Pass(NamedTuple):
@@ -66,15 +89,13 @@ class RankRows(NamedTuple):
 
 # -- question ids -----------------------------------------------------------------------------------------------
 
+_kept = lru_cache(maxsize=1 << 17)  # one entity is in many questions
+_quoted, _unquoted = _kept(partial(quote, safe="")), _kept(unquote)
+
 
 def question_id(side: int, entity_key: str, relation_key: str) -> str:
     """Return `tail:<entity>:<relation>` or `head:…` with percent-encoded parts."""
     return f"{SIDES[side]}:{_quoted(entity_key)}:{_quoted(relation_key)}"
-
-
-@lru_cache(maxsize=1 << 17)  # one entity is in many questions
-def _quoted(key: str) -> str:
-    return quote(key, safe="")
 
 
 def question_ids(questions: Questions, graph: GraphArrays) -> list[str]:
@@ -91,11 +112,6 @@ def parse_question_id(text: str, graph: GraphArrays) -> int:
     return int(code * graph.num_entities + graph.entity_index[_unquoted(entity)])
 
 
-@lru_cache(maxsize=2**17)  # one entity is in the questions of many relations
-def _unquoted(part: str) -> str:
-    return unquote(part)
-
-
 # -- files ------------------------------------------------------------------------------------------------------
 
 
@@ -105,26 +121,39 @@ def _question_column(keys: np.ndarray, repeats: np.ndarray, graph: GraphArrays) 
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(question_ids(questions, graph), pa.string()))
 
 
-def write_blocks(path: Path, old: Path | None, table: pa.Table) -> None:
-    """Write the old file's blocks and the new one, each a row group of its own."""
+def write_blocks(path: Path, old: Path | None, table: pa.Table, replaced: Collection[str] = ()) -> None:
+    """Write the old file's blocks and the new one, each a row group of its own.
+
+    Rows of the `replaced` questions are left out of the old blocks; a column that these lack becomes 0.
+    """
     with writing(path) as aside, pq.ParquetWriter(aside, table.schema, compression="zstd") as writer:
         if old is not None:
             file = pq.ParquetFile(old, read_dictionary=["question"])
             for i in range(file.num_row_groups):
-                writer.write_table(file.read_row_group(i).cast(table.schema))
+                block = file.read_row_group(i)
+                for field in (field for field in table.schema if field.name not in block.column_names):
+                    block = block.append_column(field, pa.array(np.zeros(block.num_rows), field.type))
+                if replaced:
+                    question = block["question"].cast(pa.string())
+                    block = block.filter(pc.invert(pc.is_in(question, pa.array(sorted(replaced), pa.string()))))
+                writer.write_table(block.cast(table.schema))
         writer.write_table(table)
 
 
 def candidates_table(
-    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, score: np.ndarray, graph: GraphArrays
+    keys: np.ndarray, counts: np.ndarray, entity: np.ndarray, score: np.ndarray, raw: np.ndarray, graph: GraphArrays
 ) -> pa.Table:
-    """Return candidates of n questions (keys, and how many each has), one question after the other, best first."""
+    """Return candidates of n questions (keys, and how many each has), one question after the other, best first.
+
+    raw: the position of each in the full list, 0 where it is not known.
+    """
     return pa.table(
         {
             "question": _question_column(keys, counts, graph),
             "rank": (places(counts) + 1).astype(np.int32),
             "entity": entity.astype(np.int32),
             "score": score.astype(np.float32),
+            "raw_rank": raw.astype(np.int32),
         }
     )
 
@@ -214,7 +243,10 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
         entity.put(cell, pq.read_table(path, columns=["entity"])["entity"].to_numpy())
         score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
         score.put(cell, pq.read_table(path, columns=["score"])["score"].to_numpy())
-        return TopK(distinct, entity, score)
+        raw = np.zeros((len(distinct), run.depth), dtype=np.int32)
+        if "raw_rank" in pq.read_schema(path).names:  # runs made before it was kept have none
+            raw.put(cell, pq.read_table(path, columns=["raw_rank"])["raw_rank"].to_numpy())
+        return TopK(distinct, entity, score, raw)
 
     return cached(run, "topk", read, keep=keep)
 

@@ -1,6 +1,5 @@
 """Import runs: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
 
-import re
 import tempfile
 import time
 from functools import partial
@@ -28,6 +27,7 @@ from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_arr
 from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.systems.spec import FAMILIES
+from pooling.training.train import check_name
 
 NOT_KNOWN = "not known"
 MOST_BYTES = 50_000_000  # sent to a page or the API, and unpacked: 436,000 lines of FB15k-237 take 2 s and 140 MB
@@ -75,15 +75,17 @@ def import_run(
     listed = _listed(read, known, arrays, called)
     tell(f"writing the run of {name}", 0, 1)
     wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
-    tables, depth = _tables(listed, wanted, arrays, only_its_own=pool is None)
+    raw = _raw_positions(read, listed, arrays)
+    tables, depth = _tables(listed, raw, wanted, arrays, only_its_own=pool is None)
     about = {"file": called[:200], "sha256": sha256_of(file), "lines": len(read.line), "topics": whose}
+    about["longest"] = int(np.unique(read.question, return_counts=True)[1].max())
     settings = {"family": family, **about}
     system = System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="", settings=settings)
     own = topics.keys
     if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
         asked = [triple_array(pool.seeds.all()), triple_array(pool.triples.all())]
         own = _question_keys(np.concatenate(asked), arrays)
-    notes = _notes(read, listed, topics, own, tables)
+    notes = [*_notes(read, listed, topics, own, tables), _raw_note(listed, raw)]
     _store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
@@ -107,14 +109,6 @@ def import_sent_run(
         return import_run(
             graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name), max_bytes=MOST_BYTES
         )
-
-
-def check_name(graph: Graph, name: str) -> None:
-    """Raise TrecError unless a new system of the graph can have this name."""
-    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
-        raise TrecError(f"System name {name!r}: use letters, digits, - and _, at most 80.")
-    if graph.systems.filter(name=name).exists():
-        raise TrecError(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
 def _asked_triples(graph: Graph, arrays: GraphArrays, pool: Pool | None) -> np.ndarray:
@@ -154,12 +148,42 @@ def _listed(read: RunFile, known: np.ndarray, arrays: GraphArrays, name: str) ->
     return listed._replace(line=np.flatnonzero(new)[listed.line])
 
 
+def _raw_positions(read: RunFile, listed: Listed, arrays: GraphArrays) -> np.ndarray:
+    """Return the position of each of the listed in its full list, known answers in place; 0 where nobody can tell.
+
+    Lists that hold answers of train were not filtered: nobody filters by the other splits alone. Of other files, a
+    list is still full if no split has an answer to its question that it lacks.
+    """
+    e = arrays.num_entities
+    full = list_positions(read.question, read.entity, read.score, e, TIE_SEED)
+    position = np.empty(len(read.line), dtype=np.int32)
+    position[full.line] = full.strict
+    lines = np.sort(read.question * e + read.entity)
+    if (find(lines, _keys_of(arrays.train, arrays)) >= 0).any():
+        return position[listed.line]
+    known = _keys_of(np.concatenate([arrays.train, arrays.valid, arrays.test]), arrays)
+    lacking = np.unique(known[find(lines, known) < 0] // e)
+    return np.where(find(lacking, listed.question) < 0, position[listed.line], 0)
+
+
+def _raw_note(listed: Listed, raw: np.ndarray) -> str:
+    """Say whether raw pools can be made of the run."""
+    asked, without = len(np.unique(listed.question)), len(np.unique(listed.question[raw == 0]))
+    if not without:
+        return "Its lists hold known answers in their places, so pools of the rule raw can use it."
+    return (
+        f"Known answers are missing from its lists: positions in the full list are not known for {without:,} of "
+        f"{asked:,} questions, so pools of the rule raw cannot use it."
+    )
+
+
 def _tables(
-    listed: Listed, wanted: np.ndarray, arrays: GraphArrays, *, only_its_own: bool
+    listed: Listed, raw: np.ndarray, wanted: np.ndarray, arrays: GraphArrays, *, only_its_own: bool
 ) -> tuple[dict[str, pa.Table], int]:
     """Make the files of the run; also return the most candidates of a question.
 
-    wanted: sorted keys of the rank rows to make; `only_its_own`: of these only those of questions that were answered.
+    raw: positions in the full lists, from _raw_positions; wanted: sorted keys of the rank rows to make; `only_its_own`:
+    of these only those of questions that were answered.
     """
     keys = listed.question * arrays.num_entities + listed.entity
     asked, counts = np.unique(listed.question, return_counts=True)
@@ -175,7 +199,7 @@ def _tables(
     candidate = np.flatnonzero(find(_keys_of(arrays.test, arrays), keys) < 0)
     kept = candidate[places(np.unique(listed.question[candidate], return_counts=True)[1]) < MOST_CANDIDATES]
     having, held = np.unique(listed.question[kept], return_counts=True)
-    top = candidates_table(having, held, listed.entity[kept], listed.score[kept], arrays)
+    top = candidates_table(having, held, listed.entity[kept], listed.score[kept], raw[kept], arrays)
     return {"topk.parquet": top, "ranks.parquet": stored, RETURNED: returned}, int(held.max(initial=0))
 
 

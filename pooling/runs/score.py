@@ -1,13 +1,14 @@
 """Score systems: one pass gives the candidates and rank rows of a run, later passes add what is missing.
 
 Ranks are positions among E \\ (train ∪ valid), candidates are the first 100 of E \\ (train ∪ valid ∪ test): what is
-known is never a candidate.
+known is never a candidate. The same pass keeps the place of each candidate in the full list, known answers and all
+(`raw_rank`), from which pools of the rule `raw` are made.
 """
 
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
@@ -18,20 +19,21 @@ import pyarrow.parquet as pq
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.callbacks import Stop, Tell
+from core.callbacks import UNWATCHED, Watch
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from core.jobs.progress import Progress
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run, SeedTriple, System
-from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions
+from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, questions_from_keys
 from pooling.runs.files import (
     Pass,
     RunError,
     candidates_table,
     checked,
     files_of,
+    question_ids,
     ranks_table,
     read_ranks,
     read_returned,
@@ -39,7 +41,7 @@ from pooling.runs.files import (
     write_blocks,
 )
 from pooling.runs.kernel import csr_of
-from pooling.scoring.rank_rows import find, group_rows, question_keys, questions_from_keys, row_keys, rows_of
+from pooling.scoring.rank_rows import find, group_rows, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite, RankingResult
 from pooling.training.train import check_device
 
@@ -69,20 +71,15 @@ def triple_array(rows: QuerySet[SeedTriple] | QuerySet[PooledTriple]) -> np.ndar
 
 
 def score_system(
-    system: System,
-    *,
-    seeds: np.ndarray,
-    triples: np.ndarray,
-    progress: Tell | None = None,
-    should_stop: Stop | None = None,
+    system: System, *, seeds: np.ndarray, triples: np.ndarray, raw: bool = False, watch: Watch = UNWATCHED
 ) -> Run:
     """Bring a system's run up to date: candidates for both questions of the seeds, rank rows for the triples.
 
-    seeds and triples are int[n, 3]. What the run has is not scored again. Triples of train or valid get no rank rows,
-    since such an entity is not a candidate. An imported run gets no candidates, and rank 0 for triples that its file
-    lacks.
+    seeds and triples are int[n, 3]. What the run has is not scored again, with `raw` only if it has raw positions.
+    Triples of train or valid get no rank rows, since such an entity is not a candidate. An imported run gets no
+    candidates, and rank 0 for triples that its file lacks.
     """
-    return on_newest(system, lambda run: _extend(system, run, seeds, triples, progress, should_stop))
+    return on_newest(system, lambda run: _extend(system, run, seeds, triples, raw, watch))
 
 
 def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
@@ -99,16 +96,15 @@ def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
     raise RunError(f"Other jobs keep extending the run of {system}; start this one again.")
 
 
-def _extend(
-    system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray, tell: Tell | None, stop: Stop | None
-) -> Run:
+def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray, raw: bool, watch: Watch) -> Run:
     graph = open_graph(system.graph)
     seed_keys = question_keys(distinct_questions(seeds), *graph.shape)
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), *graph.shape)
     wanted = np.setdiff1d(row_keys(rows_of(triples), *graph.shape), known)
     seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
-        seed_keys = np.setdiff1d(seed_keys, read_topk(run).keys)
+        held = read_topk(run)
+        seed_keys = np.setdiff1d(seed_keys, np.setdiff1d(held.keys, held.lacks_raw) if raw else held.keys)
         wanted = np.setdiff1d(wanted, read_ranks(run).keys)
         if not len(seed_keys) and not len(wanted):
             return run
@@ -117,14 +113,12 @@ def _extend(
     if system.is_imported:
         scored = _returned(system, run, wanted, len(questions.side))
     else:
-        scored = _score(system, graph, questions, csr, tell, stop)
+        scored = _score(system, graph, questions, csr, watch)
     fresh = Pass(question_keys(questions, *graph.shape), csr, scored)
     return _store(system, run, graph, fresh, time.monotonic() - started)
 
 
-def _score(
-    system: System, graph: GraphArrays, questions: Questions, wanted: Csr, tell: Tell | None, stop: Stop | None
-) -> RankingResult:
+def _score(system: System, graph: GraphArrays, questions: Questions, wanted: Csr, watch: Watch) -> RankingResult:
     from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
 
     try:
@@ -136,8 +130,7 @@ def _score(
             wanted=wanted,
             top_k=TOP_K,
             seed=TIE_SEED,
-            progress=tell,
-            should_stop=stop,
+            watch=watch,
         )
     except NotFinite as error:
         raise RunError(
@@ -152,7 +145,8 @@ def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions
     held = read_returned(run)
     at = find(held.keys, wanted)
     none = np.zeros((num_questions, 0))
-    return RankingResult(none.astype(np.int32), none.astype(np.float32), *np.where(at >= 0, held.ranks[:, at], 0))
+    top = none.astype(np.int32), none.astype(np.float32), none.astype(np.int32)
+    return RankingResult(*top, *np.where(at >= 0, held.ranks[:, at], 0))
 
 
 def _has_candidates(keys: np.ndarray, graph: GraphArrays) -> np.ndarray:
@@ -193,25 +187,30 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
 def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
     """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole."""
     present = fresh.scored.top_entity >= 0
+    replaced: list[str] = []  # what had no raw positions has them now
     if run is not None:
-        present &= ~np.isin(fresh.keys, read_topk(run).keys)[:, None]
+        old = read_topk(run)
+        anew = np.isin(fresh.keys, old.lacks_raw) & present.any(1)
+        present &= (anew | ~np.isin(fresh.keys, old.keys))[:, None]
+        replaced = question_ids(questions_from_keys(fresh.keys[anew], *graph.shape), graph)
     counts = present.sum(1)
-    top = fresh.scored.top_entity[present], fresh.scored.top_score[present]
+    top = fresh.scored.top_entity[present], fresh.scored.top_score[present], fresh.scored.top_raw[present]
     ranks = fresh.scored.strict, fresh.scored.optimistic, fresh.scored.pessimistic
     tables = {
         "topk.parquet": candidates_table(fresh.keys[counts > 0], counts[counts > 0], *top, graph),
         "ranks.parquet": ranks_table(fresh.keys, np.diff(fresh.csr.indptr), fresh.csr.indices, ranks, graph),
     }
     with run_folder(system) as relative:
-        fields = write_run(relative, system, run, tables, run.depth if run else TOP_K, seconds)
-        stored = point_at(system, run, fields)
-    if run is not None:
-        shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
-    return stored
+        depth = run.depth if run else TOP_K
+        fields = write_run(relative, system, run, tables, depth, seconds, replaced=replaced)
+        return point_at(system, run, fields)
 
 
 def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
-    """Write the fields from write_run to the run's row; RunError if the row has changed since it was read."""
+    """Write the fields from write_run to the run's row, and delete the old files.
+
+    RunError if the row has changed since it was read.
+    """
     if run is None:
         stored, made = Run.objects.get_or_create(system=system, defaults=fields)
     else:
@@ -220,6 +219,8 @@ def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
         stored = Run.objects.get(pk=run.pk)
     if not made:
         raise RunError(f"The run of {system} was extended by another job in the meantime.")
+    if run is not None:
+        shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
     return stored
 
 
@@ -243,14 +244,17 @@ def write_run(
     seconds: float,
     *,
     written: Sequence[str] = (),
+    replaced: Collection[str] = (),
 ) -> dict[str, Any]:
     """Write the content of `run` and the tables to a folder; return the fields for the row.
 
-    `written` are files that are in the folder already and replace those of `run`.
+    `written` are files that are in the folder already and replace those of `run`; `replaced` are questions whose old
+    candidates the new ones replace.
     """
     folder, old = artifact_path(relative), artifact_path(run.artifact) if run else None
     for name, table in tables.items():
-        write_blocks(folder / name, old / name if old else None, table)
+        gone = replaced if name == "topk.parquet" else ()
+        write_blocks(folder / name, old / name if old else None, table, gone)
     names = [*tables, *written]
     if run is not None:
         for name in sorted(set(files_of(run)) - set(names)):
@@ -278,7 +282,7 @@ def write_run(
         "artifact": relative,
         "sha256": sha256_of(folder / "run.json"),
         "depth": depth,
-        "num_questions": (run.num_questions if run else 0) + asked,
+        "num_questions": (run.num_questions if run else 0) + asked - len(replaced),
         "num_rank_rows": pq.read_metadata(folder / "ranks.parquet").num_rows,
         "seconds": (run.seconds if run else 0) + seconds,
     }
@@ -286,6 +290,17 @@ def write_run(
 
 def score_for_pool(system: System, pool: Pool, progress: Progress) -> Run:
     """Make the candidates and rank rows of one system for everything in the pool."""
-    seeds, triples = triple_array(pool.seeds.all()), wanted_triples(pool, open_graph(system.graph))
-    tell = progress.teller(f"scoring {system.name}", "questions")
-    return score_system(system, seeds=seeds, triples=triples, progress=tell, should_stop=progress.check)
+    return score_triples(
+        system, triple_array(pool.seeds.all()), wanted_triples(pool, open_graph(system.graph)), progress
+    )
+
+
+def score_triples(
+    system: System, seeds: np.ndarray, triples: np.ndarray, progress: Progress, *, raw: bool = False
+) -> Run:
+    """Score candidates for the questions of seeds int[n, 3] and rank rows for triples int[m, 3], in one pass.
+
+    `raw`: questions whose candidates have no raw positions are scored again.
+    """
+    watch = progress.watch(f"scoring {system.name}", "questions")
+    return score_system(system, seeds=seeds, triples=triples, raw=raw, watch=watch)

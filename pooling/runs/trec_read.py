@@ -13,8 +13,9 @@ import numpy as np
 from core.callbacks import Tell
 from core.errors import UserError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import parse_question_id, question_id
-from pooling.scoring.rank_rows import find, questions_from_keys
+from pooling.scoring.rank_rows import find
 
 BLOCK = 1 << 20  # bytes that are read at once, and the longest line
 COLUMNS = 6

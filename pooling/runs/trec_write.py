@@ -43,9 +43,13 @@ def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) ->
             words.take(pa.array(merged.entity[start:stop])),
             ends.take(pa.array(rank)),
         )
-        lines = pc.binary_join_element_wise(*columns, "")
-        _, offsets, text = lines.buffers()
-        yield text.slice(0, int(np.frombuffer(offsets, np.int32)[len(lines)])).to_pybytes()
+        yield bytes_of(pc.binary_join_element_wise(*columns, ""))
+
+
+def bytes_of(lines: pa.Array) -> bytes:
+    """Return the text of an array of strings, one after the other, without a Python object for each."""
+    _, offsets, text = lines.buffers()
+    return text.slice(0, int(np.frombuffer(offsets, np.int32)[len(lines)])).to_pybytes()
 
 
 def write_pieces(path: Path, content: Iterable[bytes]) -> None:

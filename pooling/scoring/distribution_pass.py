@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.callbacks import Stop, Tell
+from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, entries
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult
 from pooling.scoring.ranking import Pass
@@ -38,8 +38,7 @@ def predict_questions(
     seed: int,
     batch_size: int = HEIGHT,
     chunk: int | None = None,
-    progress: Tell | None = None,
-    should_stop: Stop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> DistributionResult:
     """Score every question and return its distribution over all entities.
 
@@ -48,20 +47,11 @@ def predict_questions(
     `alpha` None neither tvd nor draws are made: both come back with no column. `seed` is also that of the
     tie permutation. The other arguments are those of `score_questions`, InterruptedError and NotFinite as well.
     """
-    work = _Prediction(scorer, questions, TOP, seed, batch_size, chunk)
-    return work.predict(answers, keys, alpha, seed, progress, should_stop)
+    return _Prediction(scorer, questions, TOP, seed, batch_size, chunk, watch).predict(answers, keys, alpha, seed)
 
 
 class _Prediction(Pass):
-    def predict(
-        self,
-        answers: Csr,
-        keys: np.ndarray,
-        alpha: float | None,
-        seed: int,
-        progress: Tell | None,
-        should_stop: Stop | None,
-    ) -> DistributionResult:
+    def predict(self, answers: Csr, keys: np.ndarray, alpha: float | None, seed: int) -> DistributionResult:
         """Return the result of `predict_questions`."""
         self.answers, self.keys, self.seed = answers, keys, seed
         self.drawn = None if alpha is None else ALPHAS.index(alpha)
@@ -80,7 +70,7 @@ class _Prediction(Pass):
             np.empty((self.total, kept * DRAWS), np.int32),
             np.empty(len(answers.indices), np.float32),
         )
-        self.run(progress, should_stop)
+        self.run()
         return self.result
 
     def score(self, start: int, stop: int) -> None:

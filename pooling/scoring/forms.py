@@ -14,9 +14,10 @@ of entities, so that its memory does not grow with their number.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.checkpoint import checkpoint
@@ -48,15 +49,22 @@ def features_of(spec: SystemSpec, model: Any, shared: tuple[Any, ...]) -> tuple[
     return spec.features(model, *shared)
 
 
-class Form(Protocol):
+def _biased(scores: Tensor, bias: Opt) -> Tensor:
+    return scores if bias is None else scores + bias
+
+
+class Form(ABC):
     """Score B queries [B, q]; differentiable unless `out` is given, a buffer that is written and returned."""
 
     def prepare(self, features: Tensor) -> Opt:
         """Return what every batch needs of features [C, f]; None: nothing."""
+        return None
 
+    @abstractmethod
     def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         """Score against the same C entities for all queries, features [C, f], bias [C]: [B, C]."""
 
+    @abstractmethod
     def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         """Score against n entities of each query's own, features [B, n, f], bias [B, n]: [B, n]."""
 
@@ -66,25 +74,20 @@ def _products(query: Tensor, features: Tensor) -> Tensor:
     return torch.einsum("bf,bnf->bn", query, features)
 
 
-class Dot:
+class Dot(Form):
     """Score by query · feature + bias."""
-
-    def prepare(self, features: Tensor) -> Opt:
-        return None
 
     def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         if out is None:
-            scores = query @ features.T
-            return scores if bias is None else scores + bias
+            return _biased(query @ features.T, bias)
         out = torch.mm(query, features.T, out=out)
         return out if bias is None else out.add_(bias)
 
     def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
-        scores = _products(query, features)
-        return scores if bias is None else scores + bias
+        return _biased(_products(query, features), bias)
 
 
-class Link:
+class Link(Form):
     """Score by `compare(products, query, squares)` + bias.
 
     products [B, n] of the first f numbers of each query with the features, query [B, q] whole (q ≥ f: the rest is the
@@ -107,8 +110,7 @@ class Link:
 
     def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
         products = _products(query[:, : features.shape[-1]], features)
-        scores = self.compare(products, query, self.prepare(features))
-        return scores if bias is None else scores + bias
+        return _biased(self.compare(products, query, self.prepare(features)), bias)
 
 
 def _euclidean(products: Tensor, query: Tensor, squares: Tensor) -> Tensor:
@@ -136,14 +138,11 @@ class Euclidean(Link):
         return out if bias is None else out.add_(bias)
 
 
-class Pointwise:
+class Pointwise(Form):
     """Score by `compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, in blocks of entities."""
 
     def __init__(self, compare: Compare) -> None:
         self.compare = compare
-
-    def prepare(self, features: Tensor) -> Opt:
-        return None
 
     def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
         limit = BLOCK_FLOATS_CPU if features.device.type == "cpu" else BLOCK_FLOATS_GPU
@@ -163,8 +162,7 @@ class Pointwise:
         return scores + bias if out is None else scores.add_(bias)
 
     def pairs(self, query: Tensor, features: Tensor, bias: Opt) -> Tensor:
-        scores = self.compare(query[:, None], features)
-        return scores if bias is None else scores + bias
+        return _biased(self.compare(query[:, None], features), bias)
 
 
 def form_of(spec: SystemSpec, model: Any = None) -> Form:

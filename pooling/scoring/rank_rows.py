@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pooling.questions.kernel import Csr, Questions
+from pooling.questions.kernel import Csr, Questions, questions_from_keys
 
 
 class Rows(NamedTuple):
@@ -36,13 +36,6 @@ def question_keys(questions: Questions | Rows, num_entities: int, num_relations:
 def row_keys(rows: Rows, num_entities: int, num_relations: int) -> np.ndarray:
     """Return the int64 key of each row. 2·R·E² stays below 2⁶³ up to a thousand relations on 50 million entities."""
     return question_keys(rows, num_entities, num_relations) * num_entities + rows.candidate
-
-
-def questions_from_keys(keys: np.ndarray, num_entities: int, num_relations: int) -> Questions:
-    """Return the questions of int64 keys from `question_keys`, in their order."""
-    side_relation, given = np.divmod(keys, num_entities)
-    side, relation = np.divmod(side_relation, num_relations)
-    return Questions(side.astype(np.int8), given.astype(np.int32), relation.astype(np.int32))
 
 
 def group_rows(keys: np.ndarray, num_entities: int, num_relations: int) -> tuple[Questions, Csr]:

@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.callbacks import Stop, Tell
-from pooling.questions.kernel import Csr, Questions, answers_csr, entries, name_of, questions_of, without
+from core.callbacks import UNWATCHED, Watch
+from pooling.questions.kernel import Csr, Questions, answers_csr, entries, joined, name_of, questions_of, without
 from pooling.scoring.counts import RankCounts
 from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
 from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
@@ -45,29 +45,35 @@ def score_questions(
     seed: int,
     batch_size: int = HEIGHT,
     chunk: int | None = None,
-    progress: Tell | None = None,
-    should_stop: Stop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> RankingResult:
     """Score every question once; return its first `top_k` candidates and the ranks of its wanted answers.
 
     `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
-    in ranks but are kept out of the top list. `seed` is of the tie permutation. `chunk` entities are scored at a
-    time, a multiple of TILE; None: as many as the buffer holds. `progress(done, total)` is called after every
-    batch. A pass that `should_stop` ends raises InterruptedError.
+    in ranks but are kept out of the top list, which also says where each candidate is among all entities, with both
+    kinds in place. `seed` is of the tie permutation. `chunk` entities are scored at a
+    time, a multiple of TILE; None: as many as the buffer holds. `watch.tell` is called after every
+    batch. A pass that `watch.stop` ends raises InterruptedError.
     ValueError: a wanted entity is masked. NotFinite: a score is not. Both name the question.
     """
     _check_wanted(wanted, masked, questions, scorer.num_entities)
-    work = _Ranking(scorer, questions, top_k, seed, batch_size, chunk)
-    return work.rank(masked, top_masked, wanted, progress, should_stop)
+    return _Ranking(scorer, questions, top_k, seed, batch_size, chunk, watch).rank(masked, top_masked, wanted)
 
 
 class Pass(ABC):
     """Score questions in batches, against the entities chunk by chunk, and hold what all batches share."""
 
     def __init__(
-        self, scorer: Scores, questions: Questions, top_k: int, seed: int, batch_size: int, chunk: int | None
+        self,
+        scorer: Scores,
+        questions: Questions,
+        top_k: int,
+        seed: int,
+        batch_size: int,
+        chunk: int | None,
+        watch: Watch,
     ) -> None:
-        self.scorer, self.questions, self.batch_size = scorer, questions, batch_size
+        self.scorer, self.questions, self.batch_size, self.watch = scorer, questions, batch_size, watch
         self.num_entities, self.device, self.total = scorer.num_entities, scorer.device, len(questions.side)
         self.height = max(min(batch_size, self.total), 1)
         self.order = tie_order(self.num_entities, seed)
@@ -80,23 +86,22 @@ class Pass(ABC):
         self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
         self.top_entity = np.full((self.total, top_k), -1, np.int32)
         self.top_score = np.full((self.total, top_k), -np.inf, np.float32)
+        self.top_raw = np.zeros((self.total, top_k), np.int32)
 
     @abstractmethod
     def score(self, start: int, stop: int) -> None:
         """Write the results of questions start..stop."""
 
-    def run(self, progress: Tell | None, should_stop: Stop | None) -> None:
+    def run(self) -> None:
         """Score every batch, in full float32 and without gradients."""
-        self.should_stop = should_stop
         with full_precision(), torch.no_grad():
             for start in range(0, self.total, self.batch_size):
                 self.start, stop = start, min(start + self.batch_size, self.total)
                 self.score(start, stop)
-                if progress is not None:
-                    progress(stop, self.total)
+                self.watch.tell(stop, self.total)
 
     def stop_if_asked(self) -> None:
-        if self.should_stop is not None and self.should_stop():
+        if self.watch.stop():
             raise InterruptedError(f"scoring was stopped after {self.start} of {self.total} questions")
 
     def chunks(self) -> Iterator[tuple[int, int]]:
@@ -127,17 +132,16 @@ def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: 
 
 
 class _Ranking(Pass):
-    def rank(
-        self, masked: Csr, top_masked: Csr, wanted: Csr, progress: Tell | None, should_stop: Stop | None
-    ) -> RankingResult:
+    def rank(self, masked: Csr, top_masked: Csr, wanted: Csr) -> RankingResult:
         """Return the result of `score_questions`."""
         self.masked, self.top_masked, self.wanted = masked, top_masked, wanted
+        self.known = joined(masked, top_masked, self.num_entities)  # what the top list leaves out
         # Rows begin at whole cache lines: MKL takes 1.6 times as long for a product into others.
         held = -(-min(self.chunk, self.num_entities) // 16) * 16
         self.buffer = torch.empty((self.height, held), device=self.device)
         self.ranks = [np.empty(len(wanted.indices), np.int32) for _ in range(3)]
-        self.run(progress, should_stop)
-        return RankingResult(self.top_entity, self.top_score, *self.ranks)
+        self.run()
+        return RankingResult(self.top_entity, self.top_score, self.top_raw, *self.ranks)
 
     def score(self, start: int, stop: int) -> None:
         counts = np.diff(self.wanted.indptr[start : stop + 1])
@@ -146,6 +150,9 @@ class _Ranking(Pass):
         row, at = entries(self.wanted, chosen)
         entity = self.wanted.indices[at].astype(np.int64)
         own = None if self.whole else self._own_scores(part, row, entity)
+        known_row, at_known = entries(self.known, chosen)
+        known = self.known.indices[at_known].astype(np.int64)
+        of_known = torch.empty(len(known), device=self.device)
         top = TopCandidates(len(chosen), self.width, self.place) if self.width else None
         ranks: RankCounts | None = None
         for first, end in self.chunks():
@@ -155,6 +162,9 @@ class _Ranking(Pass):
             if ranks is None:
                 own = self._read(row, entity) if own is None else own
                 ranks = RankCounts(own, row, entity, self.place)
+            if top is not None:
+                here = np.flatnonzero((known >= first) & (known < end))
+                of_known[torch.from_numpy(here).to(self.device)] = self._read(known_row[here], known[here] - first)
             self._mask(self.masked, chosen, first, end)
             ranks.add(scores, first)
             if top is not None:
@@ -162,6 +172,7 @@ class _Ranking(Pass):
                 top.add(scores, first)
         if top is not None:
             self.top_entity[chosen, : self.width], self.top_score[chosen, : self.width] = top.result(self.order)
+            self.top_raw[chosen, : self.width] = top.raw_positions(known_row, known, of_known)
         if ranks is not None:
             above, at_least, before = (x.cpu().numpy() for x in (ranks.above, ranks.at_least, ranks.before))
             for of, found in zip(self.ranks, (1 + above + before, 1 + above, at_least), strict=True):
@@ -213,8 +224,7 @@ def rank_of_triples(
     num_relations: int,
     seed: int = 0,
     batch_size: int = HEIGHT,
-    progress: Tell | None = None,
-    should_stop: Stop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Ranks:
     """Return the filtered ranks of both sides of triples int[m, 3].
 
@@ -234,8 +244,7 @@ def rank_of_triples(
         top_k=0,
         seed=seed,
         batch_size=batch_size,
-        progress=progress,
-        should_stop=should_stop,
+        watch=watch,
     )
     row = np.repeat(np.arange(len(questions.side)), np.diff(wanted.indptr))
     # Where each triple's two (question, answer) pairs are among the wanted ones, which ascend.
@@ -265,8 +274,7 @@ def validation_mrr(
     *,
     size: int,
     seed: int,
-    progress: Tell | None = None,
-    should_stop: Stop | None = None,
+    watch: Watch = UNWATCHED,
 ) -> float | None:
     """Return the MRR of both sides of `size` triples of valid int[n, 3], drawn by `seed`; None without triples.
 
@@ -277,6 +285,4 @@ def validation_mrr(
     sample = valid
     if 0 < size < len(valid):
         sample = valid[np.random.default_rng(seed).choice(len(valid), size, replace=False)]
-    return rank_of_triples(
-        scorer, sample, train, valid, num_relations=num_relations, progress=progress, should_stop=should_stop
-    ).mrr
+    return rank_of_triples(scorer, sample, train, valid, num_relations=num_relations, watch=watch).mrr

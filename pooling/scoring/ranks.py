@@ -14,6 +14,7 @@ class RankingResult(NamedTuple):
 
     top_entity: np.ndarray  # int32 [n, K], -1 where there are fewer candidates
     top_score: np.ndarray  # float32 [n, K], -inf there
+    top_raw: np.ndarray  # int32 [n, K], position among all entities, known ones in place; 0 there, and where not known
     strict: np.ndarray  # int32 [w]
     optimistic: np.ndarray  # int32 [w]
     pessimistic: np.ndarray  # int32 [w]

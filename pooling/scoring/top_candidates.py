@@ -6,6 +6,8 @@ long). What is left becomes one whole number each, score before place in the tie
 that neither the order among equal scores nor the chunks can change the result.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -46,6 +48,20 @@ class TopCandidates:
         best = self.best.cpu()
         place = np.where(best == NONE, 0, LAST - (best & LAST))
         return np.where(best == NONE, -1, order[place]), _score(best).numpy()
+
+    def raw_positions(self, row: np.ndarray, entity: np.ndarray, scores: Tensor) -> np.ndarray:
+        """Return the position of each candidate once the entities that were kept out are back in, int32[B, k]; 0: none.
+
+        `row` ascending and `entity`, int[n], are those kept out, each once; `scores` [n].
+        """
+        out = _key(scores, self.place[torch.as_tensor(entity, device=self.place.device)]).cpu().numpy()
+        best = self.best.cpu().numpy()
+        position = np.tile(np.arange(1, self.k + 1, dtype=np.int32), (len(best), 1))
+        start = np.searchsorted(row, np.arange(len(best) + 1)).tolist()
+        for i, (begin, end) in enumerate(pairwise(start)):
+            if begin < end:
+                position[i] += (end - begin) - np.searchsorted(np.sort(out[begin:end]), best[i])
+        return np.where(best == NONE, 0, position)
 
 
 def _pick(scores: Tensor, row: Tensor, column: Tensor) -> Tensor:

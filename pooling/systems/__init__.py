@@ -1,8 +1,8 @@
 """The registry of systems: the models that TriplePool trains.
 
 To add a system, write one file here that ends with its `SystemSpec` (`spec.py` says what it holds), and add it to
-`SYSTEMS`. Others use `get_system`, `get_model` and `resolve_settings`. All systems are trained with reciprocal
-relations, so that every question is a tail question over 2R relations.
+`SYSTEMS`. Others use `get_system`, `get_model` and `resolve_settings`. All systems are trained
+with reciprocal relations, so that every question is a tail question over 2R relations.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,10 +20,12 @@ from pooling.systems import (
     hake,
     hitter,
     interacte,
+    plogicnet,
     proje,
     protate,
     query2box,
     rescal,
+    rnnlogic,
     rotate,
     roth,
     rules,
@@ -59,6 +61,9 @@ SYSTEMS: dict[str, Entry] = {
         query2box.SPEC,
         betae.SPEC,
         rules.SPEC,
+        plogicnet.SPEC,
+        rnnlogic.SPEC,
+        rnnlogic.PLUS,
     )
 }
 # what is trained unless others are asked for: classics that are quick to train on any graph

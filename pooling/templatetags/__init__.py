@@ -1,1 +1,1 @@
-"""Template tags of the pooling pages: the tabs of a pool (pool_tabs.py) and its stages (stages.py)."""
+"""The template tag of the pooling pages that draws the stages of a pool (stages.py)."""

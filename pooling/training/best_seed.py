@@ -1,5 +1,7 @@
 """Keep the best of several seeds and archive the others, so that lists and new pools hold one of them."""
 
+from collections.abc import Iterable
+
 from django.db import transaction
 
 from pooling.enums import SystemState
@@ -23,10 +25,16 @@ def keep_best(system: System) -> System | None:
             return None
         if sum(not one.archived for one in seeds) < 2:
             return None  # chosen already: what people archived or took back since then stays so
-        best = max(seeds, key=lambda one: -1.0 if one.validation_mrr is None else one.validation_mrr)
+        best = best_of(seeds)
         System.objects.filter(pk__in=[one.pk for one in seeds]).update(archived=True)
         System.objects.filter(pk=best.pk).update(archived=False)
     return best
+
+
+def best_of(seeds: Iterable[System]) -> System:
+    """Return the best of one or more systems by validation MRR; a tie goes to the lower seed, then to the older."""
+    ordered = sorted(seeds, key=lambda one: (one.seed, one.pk))
+    return max(ordered, key=lambda one: -1.0 if one.validation_mrr is None else one.validation_mrr)
 
 
 def without_device(system: System) -> dict[str, object]:

@@ -86,5 +86,10 @@ def _compared(name: str, title: str, curves: Mapping[str, tuple[int, Mapping[int
     ]
     epochs = sorted({epoch for _, values in curves.values() for epoch in values})
     rows = [(epoch, [values.get(epoch) for _, values in curves.values()]) for epoch in epochs]
-    data = {"key": name, "kind": "lines", "data": {"series": series, "x": "epoch", "y": title[:1].lower() + title[1:]}}
-    return Compared(name, title, data, list(curves), rows)
+    drawn = chart(name, "lines", series=series, x="epoch", y=title[:1].lower() + title[1:])
+    return Compared(name, title, drawn, list(curves), rows)
+
+
+def chart(key: str, kind: str, **data: Any) -> dict[str, Any]:
+    """Return a chart as static/js/lib/charts.js draws it."""
+    return {"key": key, "kind": kind, "data": data}

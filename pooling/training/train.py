@@ -1,6 +1,8 @@
 """Make systems from the registry, train them as jobs, and resume them from their checkpoints."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -27,6 +29,14 @@ BEST_OF_ONE = "The best of one seed is that one: give 2 or more seeds to choose 
 
 class SystemError_(UserError):  # noqa: N801, N818 - SystemError is a builtin
     """A system does not exist, or cannot be made as asked."""
+
+
+def check_name(graph: Graph, name: str) -> None:
+    """Raise SystemError_ unless a new system of the graph can have this name."""
+    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
+        raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
+    if graph.systems.filter(name=name).exists():
+        raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
 def create_systems(
@@ -215,7 +225,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
     """Train a system and return the fields of its row; each epoch is written to the row when it ends."""
     from django.conf import settings
 
-    from pooling.learning.loop import Diverged, TrainingCancelled
+    from pooling.learning.loop import Diverged, Training, TrainingCancelled
     from pooling.learning.memory import estimate_bytes, in_words
     from pooling.systems import get_system
     from pooling.systems.spec import SystemSpec
@@ -229,20 +239,20 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
         if isinstance(spec, SystemSpec):
             needed = estimate_bytes(spec, *size, hyper, graph.train)
             progress.log(f"it needs about {in_words(needed)} of memory")
-        result = trainer_of(system.kind)(
+        asked = Training(
             system.kind,
             graph.train,
             graph.valid,
             *size,
             hyper,
             seed=system.seed,
-            device=device,
             directory=folder,
+            device=device,
+            threads=settings.WORKER_THREADS,
             on_progress=_epoch_writer(system, progress),
             should_stop=progress.should_stop,
-            threads=settings.WORKER_THREADS,
-            **({"on_epoch": on_epoch} if on_epoch else {}),
         )
+        result = trainer_of(system.kind)(replace(asked, on_epoch=on_epoch) if on_epoch else asked)
     except TrainingCancelled:
         raise JobCancelled from None
     except Diverged as error:

@@ -3,7 +3,6 @@
 A system that a run or a pool uses never changes, since people may have cited its figures.
 """
 
-import re
 import shutil
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +19,7 @@ from pooling.enums import PoolingAct, PoolingJob, SystemState
 from pooling.jobs import live_jobs
 from pooling.models import Graph, System
 from pooling.training.best_seed import keep_best, without_device
-from pooling.training.train import SystemError_, refuse_imported, resolve
+from pooling.training.train import SystemError_, check_name, refuse_imported, resolve
 
 
 def add_system(
@@ -28,8 +27,8 @@ def add_system(
 ) -> System:
     """Make a system with its own name, settings and seed, or a clone of another, and start the job that trains it."""
     settings = {**resolve(graph, kind, overrides), "device": device}
-    _check_name(graph, name)
-    with named_once(lambda: _check_name(graph, name)):
+    check_name(graph, name)
+    with named_once(lambda: check_name(graph, name)):
         held(graph)
         system = System(graph=graph, kind=kind, name=name, seed=seed, settings=settings)
         _refuse_twin(system)
@@ -38,13 +37,6 @@ def add_system(
         system.save(update_fields=["artifact"])
         start_job(PoolingJob.TRAIN, system=system, user=user)
     return system
-
-
-def _check_name(graph: Graph, name: str) -> None:
-    if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
-        raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
-    if graph.systems.filter(name=name).exists():
-        raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 
 def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], device: str, user: User | None) -> Job:

@@ -4,18 +4,17 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.cache import cache
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from core.errors import UserError
 from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required
+from core.views.access import SignedInRequest, evaluator_required, manager_posts
 from pooling.enums import TO_PEOPLE
 from pooling.forms.pools import FilterForm
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
+from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay, why_types_idle
 from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.pools.report import pool_counts
 from pooling.views.find import find_pool
@@ -27,12 +26,11 @@ MOST_TRIPLES = 100_000  # are filtered anew within two seconds
 
 
 @evaluator_required
+@manager_posts
 def filter_page(request: SignedInRequest, name: str) -> HttpResponse:
     """Show the filters, and with ?preview those that are tried; POST uses them (managers)."""
     pool = find_pool(name)
     changing = request.method == "POST"
-    if changing and not can_manage(request.user):
-        raise PermissionDenied
     trying = "preview" in request.GET and can_manage(request.user)
     asked = request.POST if changing else request.GET if trying else None
     form = FilterForm(asked, initial={"filters": pool.filters})
@@ -73,16 +71,15 @@ def _reasons(pool: Pool, by_reason: dict[str, int]) -> list[dict[str, Any]]:
         count = by_reason.get(name, 0)
         examples = list(pool.triples.filter(reason=name).order_by("id")[:EXAMPLES]) if count else []
         rows = readable(examples, pool, open_graph(pool.graph)) if examples else []
-        found.append({"rule": rule, "applied": name in pool.filters, "count": count, "examples": rows})
+        idle = why_types_idle(open_graph(pool.graph), [name])
+        found.append({"rule": rule, "applied": name in pool.filters, "count": count, "examples": rows, "idle": idle})
     return found
 
 
 def _always(pool: Pool) -> list[dict[str, Any]]:
     """Return what is always excluded, and how often; cached, since it reads the whole graph."""
     key = f"left-out:{pool.pk}:{pool.state}:{len(pool.growth)}"
-    if (found := cache.get(key)) is None:
-        found = left_out(pool)
-        cache.set(key, found, CACHED_SECONDS)
+    found: Any = cache.get_or_set(key, lambda: left_out(pool), CACHED_SECONDS)
     return [{"rule": ALWAYS[name], "count": count} for name, count in found._asdict().items()]
 
 

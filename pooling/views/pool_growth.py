@@ -4,14 +4,12 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from core.models import Job
-from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required, manager_required
+from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
 from core.views.acts import attempt, posted
 from core.views.files import kept_file
 from pooling.forms.pools import FreezeForm, GrowthForm
@@ -23,12 +21,11 @@ from pooling.views.find import find_pool
 
 
 @evaluator_required
+@manager_posts
 def growth(request: SignedInRequest, name: str) -> HttpResponse:
     """Show what was added when; POST starts an extension (managers)."""
     pool = find_pool(name)
     form = GrowthForm(pool, posted(request), request.FILES or None)
-    if request.method == "POST" and not can_manage(request.user):
-        raise PermissionDenied
 
     def extend(asked: dict[str, Any]) -> Job:
         with kept_file(asked.pop("seeds_file")) as path:

@@ -22,10 +22,13 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
+from pooling.pools.diagnosis import diagnosis_of, diagnosis_says
+from pooling.pools.estimate import PoolSize, estimate_pool
 from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
 from pooling.pools.kernels.shares import SMOOTHING
 from pooling.pools.report import contents_version, overlap_report
 from pooling.pools.seeds import SeedReport, seed_report
+from pooling.training.curves import chart
 from pooling.views.find import find_pool
 
 SHOWN = 20  # relations in the chart
@@ -43,7 +46,10 @@ def pools(request: HttpRequest) -> HttpResponse:
 
 @manager_required
 def new(request: SignedInRequest) -> HttpResponse:
-    """Show the form that builds a pool; the graph is chosen first, because the systems follow from it."""
+    """Show the form that builds a pool; the graph is chosen first, because the systems follow from it.
+
+    POST builds it, with ?part=estimate it only says how large it would be.
+    """
     trained = Q(systems__state=SystemState.TRAINED)
     usable = Graph.objects.filter(archived=False)
     graphs = list(usable.annotate(trained=Count("systems", filter=trained)).order_by("name"))
@@ -53,6 +59,8 @@ def new(request: SignedInRequest) -> HttpResponse:
     form = None
     if graph is not None:
         form = PoolForm(graph, posted(request), request.FILES or None)
+        if request.GET.get("part") == "estimate":
+            return _estimate(request, graph, form)
         if pool := attempt(form, partial(_build, graph, request.user)):
             messages.success(request, f"Building of {pool.name} is queued.")
             return redirect("pool", pool.name)
@@ -65,6 +73,20 @@ def _build(graph: Graph, user: User, asked: dict[str, Any]) -> Pool:
         pool = create_pool(graph, seeds_file=path, **asked)
     start_job(PoolingJob.BUILD_POOL, pool=pool, user=user)
     return pool
+
+
+def _estimate(request: HttpRequest, graph: Graph, form: PoolForm) -> HttpResponse:
+    """Say how many triples each rule would give for what the form asks; its name may still be missing."""
+    form.fields["name"].required = False
+
+    def estimate(asked: dict[str, Any]) -> PoolSize:
+        with kept_file(asked.pop("seeds_file")) as path:
+            wanted = {key: value for key, value in asked.items() if key not in ("name", "rule", "score_again")}
+            return estimate_pool(graph, seeds_file=path, **wanted)
+
+    size = attempt(form, estimate)
+    form.errors.pop("name", None)
+    return render(request, "pooling/pools/estimate.html", {"size": size, "form": form, "depth": form.data.get("depth")})
 
 
 @dataclass(frozen=True)
@@ -105,11 +127,13 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
         rows = rows.exclude(reason=TO_PEOPLE)
     elif reason in FILTERS:
         rows = rows.filter(reason=reason)
-    page = page_of(request, rows)
+    page, diagnosis = page_of(request, rows), diagnosis_of(pool)
     context = {
         "pool": pool,
         "page": page,
         "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],
+        "diagnosis": diagnosis,
+        "says": diagnosis_says(diagnosis) if diagnosis else [],
         "reason": reason,
         "reasons": [("people", "to people"), ("filtered", "filtered"), *FILTER_CHOICES],
     }
@@ -146,7 +170,7 @@ def seeds_csv(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _share_chart(report: SeedReport) -> dict[str, Any]:
-    """Return the chart of the relations whose shares differ most, as static/js/lib/charts.js draws it."""
+    """Return the chart of the relations whose shares differ most."""
     rows = report.rows[:SHOWN]
     names = [row.relation for row in rows]
     short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
@@ -155,11 +179,7 @@ def _share_chart(report: SeedReport) -> dict[str, Any]:
         {"name": "seeds", "colour": "--accent", "x": names, "y": [100 * row.seeds_share for row in rows]},
     ]
     yaxis = {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"}
-    return {
-        "key": "seed-shares",
-        "kind": "bars",
-        "data": {"series": series, "x": "% of the triples", "lying": True, "yaxis": yaxis},
-    }
+    return chart("seed-shares", "bars", series=series, x="% of the triples", lying=True, yaxis=yaxis)
 
 
 # -- overlap: which systems found the triples, alone and together --
@@ -187,31 +207,17 @@ def overlap_csv(request: HttpRequest, name: str) -> HttpResponse:
 def _overlap(pool: Pool) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return rows of systems and families, cached; both are empty for a pool without provenance."""
     key = f"overlap:{pool.pk}:{contents_version(pool)}"
-    if (found := cache.get(key)) is None:
-        found = overlap_report(pool)
-        cache.set(key, found, KEPT_SECONDS)
+    found: Any = cache.get_or_set(key, lambda: overlap_report(pool), KEPT_SECONDS)
     return found
 
 
 def _overlap_charts(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the charts of shared and of lone findings, as static/js/lib/charts.js draws them."""
+    """Return the charts of shared and of lone findings."""
     names = [row["name"] for row in systems]
     values = [[n / row["found"] if row["found"] else None for n in row["shared"]] for row in systems]
     alone = {"name": "found by no other", "x": names, "y": [row["only"] for row in systems]}
+    what, yaxis = "triples that no other system found", {"type": "category", "autorange": "reversed"}
     return [
-        {
-            "key": "overlap",
-            "kind": "matrix",
-            "data": {"rows": names, "columns": names, "values": values, "range": [0, 1]},
-        },
-        {
-            "key": "only-it",
-            "kind": "bars",
-            "data": {
-                "series": [alone],
-                "x": "triples that no other system found",
-                "lying": True,
-                "yaxis": {"type": "category", "autorange": "reversed"},
-            },
-        },
+        chart("overlap", "matrix", rows=names, columns=names, values=values, range=[0, 1]),
+        chart("only-it", "bars", series=[alone], x=what, lying=True, yaxis=yaxis),
     ]

@@ -3,13 +3,12 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from core.people.roles import can_bring_runs
-from core.views.access import SignedInRequest, evaluator_required, page_refusal
+from core.people.roles import Right
+from core.views.access import SignedInRequest, evaluator_required, page_refusal, right_required
 from core.views.acts import attempt, posted
 from core.views.files import stream_response
 from core.views.pagination import page_of
@@ -22,12 +21,11 @@ from pooling.views.find import find_graph
 
 
 @evaluator_required
+@right_required(Right.BRING_RUNS, "POST")
 def runs(request: SignedInRequest, name: str) -> HttpResponse:
     """Show every run of a graph; POST brings one from elsewhere."""
     graph = find_graph(name)
     form = RunForm(graph, posted(request), request.FILES or None)
-    if request.method == "POST" and not can_bring_runs(request.user):
-        raise PermissionDenied
 
     def bring(asked: dict[str, Any]) -> Imported:
         pool = graph.pools.get(name=asked["pool"]) if asked["pool"] else None

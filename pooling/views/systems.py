@@ -5,14 +5,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_workers, start_job
 from core.people.roles import can_manage
-from core.views.access import SignedInRequest, evaluator_required, page_refusal
+from core.views.access import SignedInRequest, evaluator_required, manager_posts, page_refusal
 from core.views.acts import attempt, posted
 from core.views.files import csv_response, stream_response
 from core.views.pagination import archivable_page, page_of
@@ -25,6 +24,7 @@ from pooling.systems.spec import FAMILIES
 from pooling.training.compare import compare, shown
 from pooling.training.curves import compared_charts, history_curves
 from pooling.training.files import FILES, has_files, open_file
+from pooling.training.seed_families import own_family
 from pooling.training.train import create_systems, family_of
 from pooling.training.upkeep import uses_of
 from pooling.views.find import find_graph, find_system
@@ -40,12 +40,11 @@ def all_systems(request: HttpRequest) -> HttpResponse:
 
 
 @evaluator_required
+@manager_posts
 def systems(request: SignedInRequest, name: str) -> HttpResponse:
     """Show the systems of a graph; POST trains some (managers), and ?model= leads to the form of a PyKEEN model."""
     graph = find_graph(name)
     form = TrainForm(graph, posted(request))
-    if request.method == "POST" and not can_manage(request.user):
-        raise PermissionDenied
     if started := attempt(form, partial(_train, graph, request.user)):
         messages.success(request, started)
         return redirect("systems", name)
@@ -105,6 +104,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
         "pools": found.pools.order_by("name"),
         "uses": uses_of(found),
         "files": list(FILES) if has_files(found) else [],
+        "family": own_family(found),
         "rules": rules_page(found, request.GET.get("relation")),
     }
     return render(request, "pooling/systems/detail.html", context)

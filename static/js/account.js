@@ -1,5 +1,6 @@
 // What this browser keeps: closed lists, each with what holds where nothing was chosen. theme.js keeps the theme.
 
+import { message, show } from "./lib/messages.js";
 import { read, write } from "./lib/stored.js";
 
 const KEPT = {
@@ -8,6 +9,8 @@ const KEPT = {
   pace: { stored: "triplepool:pace", values: ["300", "600", "1000"], usual: "300" },
 };
 
+const SAVED = message("saved", "Saved in this browser.");
+const OFF = message("storage-off", "This browser keeps nothing: its storage is off.");
 const told = document.querySelector("[data-saved]");
 
 for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {
@@ -16,9 +19,7 @@ for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {
   for (const input of document.querySelectorAll(`[data-settings] input[name="${name}"]`)) {
     input.checked = input.value === chosen;
     input.addEventListener("change", () => {
-      told.textContent = write(stored, input.value)
-        ? "Saved in this browser."
-        : "This browser keeps nothing: its storage is off.";
+      show(told, write(stored, input.value) ? SAVED : OFF);
     });
   }
 }

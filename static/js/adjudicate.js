@@ -1,9 +1,11 @@
 // The adjudication page: two answers that differ, and the one that decides.
 
+import { message, showProblem } from "./lib/messages.js";
 import { One } from "./lib/one.js";
 import { Page } from "./lib/page.js";
 
 const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
+const NO_REASON = message("no-reason", "An adjudicator gives a reason: write one sentence.");
 const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
 const page = new Page();
@@ -18,6 +20,7 @@ function element(name, className, text) {
 
 function card(answer) {
   const box = element("article", "card", "");
+  box.dataset.test = `given-${answer.answer}`;
   box.setAttribute("aria-label", `Answer ${answer.name}`);
   box.append(element("h3", "", `${answer.name}: ${WORDS[answer.answer]}`));
   if (answer.source_url.startsWith("https://")) {
@@ -36,17 +39,17 @@ function card(answer) {
     box.append(element("p", "muted", "No link."));
   }
   if (answer.comment) box.append(element("p", "break comment", answer.comment));
-  if (answer.quick) box.append(element("p", "badge badge-attention", "answered in under two seconds"));
+  if (answer.quick) {
+    const badge = element("p", "badge badge-attention", "answered in under two seconds");
+    badge.dataset.test = "quick";
+    box.append(badge);
+  }
   return box;
 }
 
 function say(problem) {
-  error.textContent = problem;
-  error.hidden = !problem;
-  if (problem) {
-    reason.setAttribute("aria-invalid", "true");
-    reason.focus();
-  } else reason.removeAttribute("aria-invalid");
+  showProblem(error, problem, reason);
+  if (problem) reason.focus();
 }
 
 function take(name) {
@@ -58,17 +61,17 @@ const one = new One(page, {
     given = Object.fromEntries(item.answers.map((answer) => [answer.name, answer]));
     document.querySelector("[data-given]").replaceChildren(...item.answers.map(card));
     reason.value = comment;
-    say("");
+    say(null);
   },
   check() {
     const missing = !reason.value.trim();
-    say(missing ? "An adjudicator gives a reason: write one sentence." : "");
+    say(missing ? NO_REASON : null);
     return !missing;
   },
   comment: () => reason.value.trim(),
   value: () => reason.value.trim(),
 });
-reason.addEventListener("input", () => say(""));
+reason.addEventListener("input", () => say(null));
 reason.addEventListener("keydown", (event) => event.key === "Enter" && page.view.focus());
 
 // -- back to the pool

@@ -1,5 +1,10 @@
 // A button that copies the link beside it. Without this script the link can be selected.
 
+import { message, show } from "./lib/messages.js";
+
+const COPIED = message("copied", "Copied");
+const SELECTED = message("selected", "Selected: copy it with Ctrl+C");
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   const box = button.parentElement.querySelector("[data-copy-from]");
   const told = button.parentElement.querySelector("[data-copied]");
@@ -8,10 +13,10 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(box.value);
-      told.textContent = "Copied";
+      show(told, COPIED);
     } catch { // only pages of https and this machine may write there
       box.focus();
-      told.textContent = "Selected: copy it with Ctrl+C";
+      show(told, SELECTED);
     }
   });
 }

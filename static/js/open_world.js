@@ -1,8 +1,10 @@
 // The open-world page: sliders beside their numbers; the figures follow, and the address holds what they show.
 import { draw, save } from "./lib/charts.js";
+import { message, show as tell } from "./lib/messages.js";
 import { makeSortable } from "./lib/sortable.js";
 
 const WAIT_MS = 250;
+const AWAY = message("away", "The server does not answer; the figures are those of before.");
 const form = document.getElementById("world-form");
 const holder = document.getElementById("world");
 let charts = {}; // by key
@@ -35,7 +37,7 @@ async function refresh() {
     history.replaceState(null, "", `?${query}`);
   } catch (error) {
     if (error.name === "AbortError") return;
-    document.getElementById("world-said").textContent = "The server does not answer; the figures are those of before.";
+    tell(document.getElementById("world-said"), AWAY);
   }
   holder.removeAttribute("aria-busy");
 }

@@ -26,6 +26,7 @@
     let choice = stored();
     const name = () => {
       button.textContent = `Theme: ${choice}`;
+      button.dataset.message = choice; // as lib/messages.js does
       for (const input of inputs) input.checked = input.value === choice;
     };
     const choose = (next) => {

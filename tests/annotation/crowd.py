@@ -21,15 +21,16 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from annotation.campaigns.opening import open_campaign  # noqa: E402
+from annotation.campaigns.lifecycle import open_campaign  # noqa: E402
 from annotation.judging.judgements import decide  # noqa: E402
-from annotation.labelling.queue import claim, claim_disputed  # noqa: E402
+from annotation.labelling.assignments import GivenAnswer  # noqa: E402
+from annotation.labelling.queue import claim_disputed  # noqa: E402
 from annotation.labelling.submit import submit  # noqa: E402
 from annotation.models import Campaign, Item, Judgement, Slot, SurplusLabel  # noqa: E402
 from annotation.people.accounts import add_person  # noqa: E402
 from pooling.enums import PoolOrigin, PoolState  # noqa: E402
 from pooling.models import Pool, PooledTriple  # noqa: E402
-from tests.annotation.factories import LINK, findings, make_graph  # noqa: E402
+from tests.annotation.factories import LINK, claim, findings, make_graph  # noqa: E402
 
 HEADS = 12  # candidates of one question
 Death = Callable[[User, Slot], None]
@@ -127,7 +128,7 @@ def answer_slot(user: User, slot: Slot, answer: str, times: str = "once", commen
 
     def send() -> None:
         link = "" if answer == "?" else LINK
-        result = submit(user, slot.ticket, lease, client, answer, link, comment)
+        result = submit(user, slot.ticket, lease, GivenAnswer(client, answer, link, comment))
         kept.append((type(result.label), result.label.pk))
 
     if times == "at once":
@@ -167,7 +168,7 @@ def die_in_a_submit(user: User, slot: Slot) -> None:
     """A server process that died before its transaction was written."""
     assert slot.lease is not None
     with transaction.atomic():
-        submit(user, slot.ticket, slot.lease, uuid4(), "Y", LINK)
+        submit(user, slot.ticket, slot.lease, GivenAnswer(uuid4(), "Y", LINK))
         os._exit(9)
 
 

@@ -15,9 +15,11 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.judging.judgements import live_labels
-from annotation.labelling.queue import claim, claim_disputed, release_all
+from annotation.labelling import queue
+from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import SubmitResult, submit
 from annotation.messages.flags import report
 from annotation.models import Campaign, Check, CheckLabel, Flag, Gold, Item, Judgement, Label, Slot
@@ -171,8 +173,14 @@ def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Ca
 def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResult:
     """Submit with a verified link, a reason and a new client id, unless told otherwise."""
     lease = lease_of(slot.ticket, user.pk)
+    options = {key: more.pop(key) for key in ("now", "sources") if key in more}
     fields = {"client_id": uuid4(), "source_url": LINK, "comment": "because"} | more
-    return submit(user, slot.ticket, lease, answer=given, **fields)
+    return submit(user, slot.ticket, lease, GivenAnswer(answer=given, **fields), **options)
+
+
+def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
+    """Claim and return all held slots."""
+    return queue.claim(campaign, user, count, now=now)[0]
 
 
 def slot_for(campaign: Campaign, user: User, item: Item | int) -> Slot:

@@ -21,7 +21,8 @@ from django.db import connection
 
 from annotation.errors import AnswerRefused, CampaignError
 from annotation.labelling import withdraw
-from annotation.labelling.queue import claim, claim_disputed, release, release_all, renew
+from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.queue import claim_disputed, release, release_all, renew
 from annotation.labelling.submit import submit
 from annotation.messages.flags import report
 from annotation.models import Campaign, Item, Label, Slot
@@ -40,7 +41,7 @@ from tests.annotation.crowd import (
     standing,
     together,
 )
-from tests.annotation.factories import LINK
+from tests.annotation.factories import LINK, claim
 
 
 def crowd(num_people: int, items: int) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def two_tabs(tabs: int, items: int) -> dict[str, Any]:
     client, labels = uuid4(), []
     assert slot.lease is not None
     lease = slot.lease
-    together([lambda: labels.append(submit(user, slot.ticket, lease, client, "Y", LINK).label.pk)] * tabs)
+    together([lambda: labels.append(submit(user, slot.ticket, lease, GivenAnswer(client, "Y", LINK)).label.pk)] * tabs)
     reported: list[int] = []
     together([lambda: reported.append(report(user, slot.ticket, lease, client, "name").pk)] * tabs)
     return {"reports": len(set(reported)), "different": len(set(labels)), "answers": len(labels), **standing(campaign)}

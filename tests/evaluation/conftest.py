@@ -10,10 +10,10 @@ from django.core.cache import cache
 
 from evaluation.analyses import stability, tukey_hsd
 from evaluation.labels import pool_table
-from pooling.models import Graph, Pool
+from pooling.models import Graph, Pool, System
 from pooling.runs import files
 from tests.evaluation.rank_world import world  # noqa: F401 - a fixture
-from tests.factories import judge_all, make_pool, make_systems, make_town
+from tests.factories import judge_all, make_pool, make_system, make_systems, make_town
 from tests.kept import keep
 
 
@@ -54,3 +54,18 @@ def few_repeats(monkeypatch) -> None:
     """Subsets and permutations by the handful, for tests that look at no number of theirs."""
     monkeypatch.setattr(stability, "REPEATS", 4)
     monkeypatch.setattr(tukey_hsd, "PERMUTATIONS", 200)
+
+
+@pytest.fixture
+def with_seeds(town: Graph) -> Pool:
+    """Labelled, and built by three seeds of TransE, of which the second is the best by validation, and two others."""
+
+    def make() -> None:
+        for seed, mrr in enumerate((0.2, 0.4, 0.3)):
+            make_system(town, "transe", seed=seed)
+            System.objects.filter(kind="transe", seed=seed).update(validation_mrr=mrr)
+        make_systems(town, ["distmult", "complex"])
+        judge_all(make_pool(town))
+
+    keep("with_seeds", make)
+    return Pool.objects.get(name="p")

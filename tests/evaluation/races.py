@@ -18,7 +18,7 @@ from tests.annotation.crowd import together  # sets Django up
 from django.core.management import call_command
 from django.db import connection
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from core.enums import JobState
 from core.jobs import lifecycle as jobs
 from core.jobs.lifecycle import retry, start_job

@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Item
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.test_sets.export import export_test_set

@@ -8,7 +8,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from tests.pages.world import make_graph, make_person, make_pool
 
 ROLES = (None, "annotator", "adjudicator", "researcher", "manager")
@@ -120,6 +120,8 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-delete": (("town-pool",), MANAGERS),
     "study-delete": (("town-study",), MANAGERS),
     "test-set-import": ((), MANAGERS),
+    "papers": ((), EVALUATORS),
+    "paper": (("003",), (302, 403, 403, 302, 302)),
     "open-world": ((), EVALUATORS),
     "open-world-csv": (("theory",), EVALUATORS),
     "open-world-studies": ((), EVALUATORS),

@@ -69,9 +69,9 @@ def test_own_data_are_a_file_of_ones_own(world: dict, annotator):
 
 def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
     assert has(annotator.get("/account/erase"), "erased")
-    annotator.post("/account/erase", {"name": "someone"})
+    annotator.post("/account/erase", {"typed": "someone"})
     assert User.objects.filter(username="annotator").exists()
-    response = annotator.post("/account/erase", {"name": "annotator"})
+    response = annotator.post("/account/erase", {"typed": "annotator"})
     assert has(response, "erased") and not has(response, "kept")
     assert not User.objects.filter(username="annotator").exists()
     assert annotator.get("/account").status_code == 302
@@ -82,7 +82,7 @@ def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
 def test_the_last_manager_is_told_why_not(world: dict, sign_in):
     manager = sign_in("manager")
     assert element(manager.get("/account/erase"), "refused").text == LAST_MANAGER.format("manager")
-    manager.post("/account/erase", {"name": "manager"})
+    manager.post("/account/erase", {"typed": "manager"})
     assert User.objects.filter(username="manager").exists()
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from core.models import Job
 from core.people.tokens import create_token, scopes_for
 from evaluation.labels import qrels

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.urls import get_resolver
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Membership
 from config.pages import PAGES as FRAMES
 from config.pages import UNLINKED

@@ -10,7 +10,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core import mail
 from django.test import Client
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Invitation, Membership
 from annotation.people import accounts
 from annotation.people.invitations import OVER_ALREADY, find_invitation, invite
@@ -269,9 +269,9 @@ def test_erase_needs_the_name_typed(world: dict, manager):
     url = f"/people/{world['annotator'].pk}/erase"
     assert has(manager.get(url), "kept")
     for typed in ("", "Annotator", "ann"):
-        manager.post(url, {"name": typed})
+        manager.post(url, {"typed": typed})
     assert User.objects.filter(username="annotator").exists()
-    manager.post(url, {"name": "annotator"})
+    manager.post(url, {"typed": "annotator"})
     assert not User.objects.filter(username="annotator").exists()
     names = links(manager.get("/people")).values()
     assert [bool(re.fullmatch(r"erased-[0-9a-f]{8}", name)) for name in names].count(True) == 1

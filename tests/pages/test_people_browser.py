@@ -37,18 +37,18 @@ def visit(world: dict, live_server, browser) -> Iterator:
 def test_invitation_from_the_button_to_the_first_question(visit):
     manager, guest = visit("manager"), visit(None)
     manager.goto("/pools/town-pool/campaign/people")
-    manager.get_by_role("button", name="Make invitation").click()
-    manager.get_by_role("button", name="Copy").click()
-    manager.wait_for_function("() => document.querySelector('[data-copied]').textContent !== ''")
-    guest.goto(manager.get_by_label("Link", exact=True).input_value())
-    guest.get_by_label("Name").fill("nina")
-    guest.get_by_label("Password", exact=True).fill("quite another phrase")
-    guest.get_by_label("Password again").fill("quite another phrase")
-    guest.get_by_label("I have read this and agree").check()
-    guest.get_by_role("button", name="Make account and accept").click()
-    guest.get_by_text("Welcome, nina").wait_for()
-    guest.get_by_role("link", name="Annotate").click()
-    guest.get_by_text("know", exact=False).first.wait_for()
+    manager.locator("form:has([value=invite]) [type=submit]").click()
+    manager.locator("[data-copy]").click()
+    manager.locator('[data-copied][data-message="copied"], [data-copied][data-message="selected"]').wait_for()
+    guest.goto(manager.locator("[data-copy-from]").input_value())
+    guest.locator("[name=username]").fill("nina")
+    guest.locator("[name=password]").fill("quite another phrase")
+    guest.locator("[name=again]").fill("quite another phrase")
+    guest.locator(".main-form [type=checkbox]").check()
+    guest.locator(".main-form [type=submit]").click()
+    guest.locator('[data-test="message"]', has_text="nina").wait_for()
+    guest.locator(".main a[href='/campaigns/town-pool/annotate']").click()
+    guest.locator("[data-question]", has_text="know").wait_for()
     assert User.objects.get(username="nina").memberships.get().consented_at is not None
 
 
@@ -57,10 +57,10 @@ def test_settings_are_kept_in_the_browser(visit):
     page.goto("/account")
     chosen = "[...document.querySelectorAll('[data-settings] input:checked')].map((box) => box.value)"
     assert page.evaluate(chosen) == ["auto", "one", "on", "300"]
-    for label in ("Dark", "By question", "Off", "1 s"):
-        page.get_by_label(label, exact=True).check()
+    for value in ("dark", "group", "off", "1000"):
+        page.locator(f"[data-settings] [value='{value}']").check()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert page.get_by_role("button", name="Theme").text_content() == "Theme: dark"
+    assert page.locator("[data-theme-switch]").get_attribute("data-message") == "dark"
     stored = ("theme", "triplepool:view", "triplepool:keys", "triplepool:pace")
     kept = [page.evaluate("(name) => localStorage.getItem(name)", name) for name in stored]
     assert kept == ["dark", "group", "off", "1000"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import ItemState, JudgementOrigin, Verdict
 from annotation.models import Item, Judgement, Membership
 from config.stages import STAGES

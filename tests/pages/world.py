@@ -11,7 +11,7 @@ from django.contrib.auth.hashers import get_hasher, make_password
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign, Membership
 from core.enums import JobState
 from core.models import Job, Worker

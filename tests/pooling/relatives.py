@@ -27,9 +27,18 @@ def make_relatives(folder: Path) -> Graph:
     return import_graph("relatives", read_tsv(folder), options={})
 
 
-def mine_relatives(folder: Path) -> System:
+# of each kind of system with rules, for so small a graph
+SETTINGS = {
+    "rules": {"min_confidence": "0.3"},
+    "plogicnet": {"rule_threshold": "0.5", "epochs": "3", "embedding_dim": "8"},
+    "rnnlogic": {"min_confidence": "0.3", "proposals": "5", "generator_dim": "4", "hidden_dim": "4"},
+    "rnnlogic-plus": {"min_confidence": "0.3", "proposals": "5", "generator_dim": "4", "hidden_dim": "4"},
+}
+
+
+def mine_relatives(folder: Path, kind: str = "rules") -> System:
     """The rules of the relatives, mined by a job; needs a transactional database."""
-    (system,) = create_systems(make_relatives(folder), ["rules"], {"min_confidence": "0.3"})
+    (system,) = create_systems(make_relatives(folder), [kind], SETTINGS[kind])
     job = make_job(PoolingJob.TRAIN, system=system)
     assert execute(job.pk, "w") is True
     job.refresh_from_db()

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from annotation.campaigns.opening import get_campaign
+from annotation.campaigns.lifecycle import get_campaign
 from annotation.people.accounts import ROLES, add_person
 from core.management.shell import ShellCommand
 

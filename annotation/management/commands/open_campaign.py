@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import EvidenceRule
 from annotation.management.campaign_command import add_order_options
 from annotation.models import Campaign
@@ -17,6 +17,7 @@ from pooling.pools.build import get_pool
 
 RULES = ("evidence_rule", "lease_minutes")
 ORDER = ("order", "batch_size", "questions", "set", "audit")
+NAMED = ("seed", *RULES, "order", "batch_size", "audit")  # as open_campaign names them, which has the defaults
 
 
 class Command(ShellCommand):
@@ -48,15 +49,10 @@ class Command(ShellCommand):
         ticker = Ticker(self.stderr)
         campaign = open_campaign(
             pool,
-            seed=options["seed"],
-            evidence_rule=options["evidence_rule"] or EvidenceRule.BOTH,
-            lease_minutes=15 if options["lease_minutes"] is None else options["lease_minutes"],
-            order=options["order"] or DEFAULT_ORDER,
             order_settings=read_settings(options["set"] or []),
-            batch_size=options["batch_size"] or 0,
             whole_questions=options["questions"] != "single",
-            audit=options["audit"] or 0.0,
             progress=lambda done, total: ticker("items", done, total),
+            **{name: options[name] for name in NAMED if options[name] is not None},
         )
         groups, later = campaign.items.values("group").distinct().count(), unreleased(pool).count()
         rest = f", {later:,} triples to come in batches" if later else ""

@@ -16,19 +16,17 @@ from evaluation.estimates.kernels.weights import Sample, Weights
 from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import Flags, Floats, Ints, Order, keep_rows
 
-HITS = (1, 3, 10)
 Estimates = dict[str, Floats]  # measure -> [systems], count -> [1]
-
-
-def _reciprocal(rank: Floats) -> Floats:
-    return 1.0 / rank
 
 
 def _hits(k: int) -> Callable[[Floats], Floats]:
     return lambda rank: (rank <= k).astype(np.float64)
 
 
-OF_RANK: Mapping[str, Callable[[Floats], Floats]] = {"mrr": _reciprocal, **{f"hits@{k}": _hits(k) for k in HITS}}
+OF_RANK: Mapping[str, Callable[[Floats], Floats]] = {
+    "mrr": lambda rank: 1.0 / rank,
+    **{f"hits@{k}": _hits(k) for k in (1, 3, 10)},
+}
 
 
 class Estimator:

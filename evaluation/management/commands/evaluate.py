@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import names_in, value_text
-from evaluation.management.options import add_assumed, add_labels, add_questions
+from evaluation.management.options import add_assumed, add_labels, add_questions, add_seeds
 from evaluation.measures.registry import USUAL_NAMES
 from evaluation.sections.metrics import metrics
 from pooling.management.pool_command import Options, PoolCommand
@@ -23,13 +23,14 @@ class Command(PoolCommand):
         add_assumed(parser, "whether filtered triples count as judged negatives")
         every = "every question with an answer under these labels"
         add_questions(parser, f"{every}, or of these only the questions of the seeds")
+        add_seeds(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         measures, judged = names_in(options["measures"]), options["assumed"] == "judged"
         if not measures:
             raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
-            found = metrics(pool, options["labels"], measures, judged, options["questions"])
+            found = metrics(pool, options["labels"], measures, judged, options["questions"], options["seeds"])
         except ValueError as error:
             raise CommandError(f"--measures: {error}") from error
         self.warn_left_out(found["left_out"], pool)
@@ -37,17 +38,24 @@ class Command(PoolCommand):
 
     def content(self, found: dict[str, Any]) -> dict[str, Any]:
         reasons = {system: why for system, why in found["reasons"].items() if why}
-        return {"labels": found["labels"], "systems": found["systems"], "reasons": reasons}
+        families: dict[str, Any] = {name: found[name] for name in ("families", "notes") if name in found}
+        return {"labels": found["labels"], "systems": found["systems"], "reasons": reasons, **families}
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
         counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found["counts"].items())
         asked = ", questions of the seeds only" if options["questions"] == "original" else ""
         yield f"{found['name']}{asked}: {counts}"
         names = list(found["n"])
-        columns = [f"<{max(map(len, [*found['systems'], 'system']))}", *(">13" for _ in names)]
-        rows = [[system, *(value_text(row[name]) for name in names)] for system, row in found["systems"].items()]
+        rows = []
+        for system, row in found["systems"].items():
+            rows.append([system, *(value_text(row[name]) for name in names)])
+            if family := found.get("families", {}).get(system):
+                mean, sd = ([value_text(family[part][name]) for name in names] for part in ("mean", "sd"))
+                rows += [[f"  mean of {len(family['seeds'])} seeds", *mean], ["  standard deviation", *sd]]
+        columns = [f"<{max(len(row[0]) for row in (*rows, ['system']))}", *(">13" for _ in names)]
         for row in (["system", *names], *rows, ["n", *(f"{found['n'][name]:,}" for name in names)]):
             yield "  ".join(map(format, row, columns))
+        self.warn(found.get("notes", ()))
         self.warn(_reasons(found["reasons"]))
 
 

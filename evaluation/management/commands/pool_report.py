@@ -26,6 +26,7 @@ class Command(PoolCommand):
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
         for key in ("seeds", "pooled", "filtered", "to_people"):
             yield f"{key.replace('_', ' '):18}{found[key]:>9,}"
+        yield f"{'pooling rule':18}{found['rule']:>9}"
         for key, title in TITLES.items():
             if found[key]:
                 yield f"{title}:"

@@ -4,13 +4,13 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.management.options import add_labels
+from evaluation.management.options import add_labels, add_seeds
 from evaluation.probe.sections import probe_json
 from evaluation.sections.settings import parse_settings
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 
-TAKEN = ("labels", "questions", "sharpness", "robustness")
+TAKEN = ("labels", "questions", "sharpness", "robustness", "seeds")
 
 
 class Command(PoolCommand):
@@ -22,6 +22,7 @@ class Command(PoolCommand):
         parser.add_argument("--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR")
         weight = "b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
         parser.add_argument("--robustness", default="0", help=weight)
+        add_seeds(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         self.settings = parse_settings({name: options[name] for name in TAKEN}, TAKEN)
@@ -34,14 +35,19 @@ class Command(PoolCommand):
         if not found["n"]:
             yield "Undefined: no question has an answer under these labels."
             return
-        width = max(map(len, [*found["systems"], "several tie"]))
         point = f"a={self.settings.sharpness:g} b={self.settings.robustness:g}"
         rows = [["system", point, "best at"]]
-        rows += [[name, f"{value:.4f}", _percent(found["best"][name])] for name, value in found["systems"].items()]
+        for name, value in found["systems"].items():
+            rows.append([name, f"{value:.4f}", _percent(found["best"][name])])
+            if family := found.get("families", {}).get(name):
+                over = f"  mean of {len(family['seeds'])} seeds"
+                rows += [[over, f"{family['mean']:.4f}", ""], ["  standard deviation", f"{family['sd']:.4f}", ""]]
         if found["several_best"]:
             rows.append(["several tie", "", _percent(found["several_best"])])
+        width = max(len(name) for name, _, _ in [*rows, ("several tie", "", "")])
         yield from (f"{name:{width}}  {value:>12}  {share:>8}" for name, value, share in rows)
         same = f"at {100 * found['order_of_mrr']:.1f} % of its points that of MRR"
+        self.warn(found.get("notes", ()))
         yield f"Orders of the systems on the map: {found['orders']}; {same}"
 
 

@@ -23,7 +23,9 @@ class Command(PoolCommand):
         add_labels(parser, f"{HELP}; not full-test")
         parser.add_argument("--questions", default="grown", help="grown or original")
         parser.add_argument("--assumed", default="judged", help="judged or unjudged: filtered triples")
-        comparable = "judged share of the first candidates from which a system is comparable"
+        comparable = (
+            "judged share, of what the pool could hold of the first candidates, from which a system is comparable"
+        )
         parser.add_argument("--share", default="0.9", help=comparable)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
@@ -36,11 +38,12 @@ class Command(PoolCommand):
                 yield f"{measure}, without one {what}:"
                 yield f"  {'left out':18}{'only it':>9}{'positive':>9}{'tau':>7}  places, all and without"
                 yield from (_left_out(name, row, measure) for name, row in groups.items())
-        yield f"{'system':18}{'pooled':>8}{'judged':>11}{'to judge':>10}  comparable"
+        yield f"{'system':18}{'pooled':>8}{'judged':>11}{'of possible':>13}{'to judge':>10}  comparable"
         for name, row in found["judged"].items():
             pooled, comparable = ("yes" if row[key] else "no" for key in ("pooled", "comparable"))
             share = value_text(row["at"][str(row["k"])], ".2f", "–")
-            yield f"{name:18}{pooled:>8}{share:>11}{row['missing']:>10,}  {comparable}"
+            possible = value_text(row["of_possible"][str(row["k"])], ".2f", "–")
+            yield f"{name:18}{pooled:>8}{share:>11}{possible:>13}{row['missing']:>10,}  {comparable}"
 
 
 def _left_out(name: str, row: dict[str, Any], measure: str) -> str:

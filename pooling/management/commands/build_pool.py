@@ -8,10 +8,11 @@ from django.core.management.base import CommandError
 
 from core.jobs.lifecycle import start_job
 from core.management.shell import ShellCommand, names_in, run_jobs
-from pooling.enums import PoolingJob
+from pooling.enums import PoolingJob, PoolRule
 from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import (
     add_no_predictive,
+    add_score_again,
     add_seeds,
     filters_named,
     pool_line,
@@ -33,6 +34,10 @@ class Command(ShellCommand):
         share = f"share of the test triples, default {SHARE}"
         add_seeds(parser, "TSV of test triples", share, "number of test triples, instead of a share")
         parser.add_argument("--depth", type=int, default=10)
+        rules = [PoolRule.FILTERED, PoolRule.RAW]
+        about = "; ".join(rule.label for rule in rules)
+        parser.add_argument("--rule", choices=[rule.value for rule in rules], default="filtered", help=about)
+        add_score_again(parser)
         parser.add_argument("--systems", help="comma-separated; default: all trained ones")
         parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
         add_no_predictive(parser)
@@ -48,9 +53,11 @@ class Command(ShellCommand):
         graph = get_graph(options["graph"])
         pool = unfinished_pool(graph, name)
         if pool is not None:
-            self.stderr.write(f"{pool.name} was begun before ({pool.seed_source}, depth {pool.depth}): going on.")
+            self.stderr.write(
+                f"{pool.name} was begun before ({pool.seed_source}, depth {pool.depth}, {pool.rule}): going on."
+            )
         else:
-            seeds = seed_options(options)
-            pool = create_pool(graph, name=name, systems=systems or None, depth=depth, filters=filters, **seeds)
+            asked = {name: options[name] for name in ("rule", "score_again")} | seed_options(options)
+            pool = create_pool(graph, name=name, systems=systems or None, depth=depth, filters=filters, **asked)
         run_jobs([start_job(PoolingJob.BUILD_POOL, pool=pool, params=scoring_params(options))], self.stderr)
         return json.dumps(pool_counts(pool)) if options["json"] else pool_line(pool)

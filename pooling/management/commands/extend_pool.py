@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand, names_in, run_jobs
-from pooling.management.pool_command import add_no_predictive, add_seeds, seed_options
+from pooling.management.pool_command import add_no_predictive, add_score_again, add_seeds, seed_options
 from pooling.pools.build import get_pool
 from pooling.pools.growth import extend_pool
 
@@ -20,6 +20,7 @@ class Command(ShellCommand):
         parser.add_argument("--systems", help="comma-separated names of systems to add")
         share, count = "share of the test triples to add", "number of test triples to add"
         add_seeds(parser, "TSV of test triples to add", share, count)
+        add_score_again(parser)
         add_no_predictive(parser)
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -29,7 +30,7 @@ class Command(ShellCommand):
         if options["stratify"] and options["sample"] is None and options["count"] is None:
             raise CommandError("--stratify is about a sample: give --sample or --count with it.")
         pool, predictive = get_pool(options["pool"]), not options["no_predictive"]
-        seeds = seed_options(options)
+        seeds = seed_options(options) | {"score_again": options["score_again"]}
         job = extend_pool(pool, depth=options["depth"], systems=systems, predictive=predictive, **seeds)
         run_jobs([job], self.stderr)
         pool.refresh_from_db()

@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from core.management.shell import ShellCommand
+from pooling.graphs.opening import open_graph
 from pooling.management.pool_command import filters_named
 from pooling.pools.build import get_pool
-from pooling.pools.filtering import refilter_pool
+from pooling.pools.filtering import refilter_pool, why_types_idle
 from pooling.pools.kernels.filters import FILTERS
 from pooling.pools.report import pool_counts
 
@@ -22,6 +23,8 @@ class Command(ShellCommand):
         filters = filters_named(options["filters"])
         pool = get_pool(options["pool"])
         changed = refilter_pool(pool, filters)
+        if idle := why_types_idle(open_graph(pool.graph), filters):
+            self.warn([idle])
         counts = pool_counts(pool)
         taken = "".join(f"  {name:16}{counts['by_reason'].get(name, 0):>9,}\n" for name in filters)
         return (

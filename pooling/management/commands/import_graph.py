@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.management.shell import ShellCommand
-from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen, read_tsv
+from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen
 from pooling.graphs.imports import check_new_name, import_graph
 from pooling.graphs.source_data import GraphError, GraphSourceData, plural
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph
 
 _FAMILY: dict[str, tuple[type, str]] = {

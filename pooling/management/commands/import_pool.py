@@ -8,6 +8,7 @@ from core.management.shell import ShellCommand
 from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import filters_named, irregular_lines, pool_line
 from pooling.pools.build import import_pool
+from pooling.pools.diagnosis import diagnosis_of, diagnosis_says
 
 
 class Command(ShellCommand):
@@ -25,4 +26,5 @@ class Command(ShellCommand):
         name, file, seeds = options["name"], options["file"], options["seeds"]
         pool = import_pool(graph, name=name, file=file, seeds_file=seeds, filters=filters)
         self.warn(irregular_lines(pool))
-        return pool_line(pool)
+        found = diagnosis_of(pool)
+        return "\n".join([pool_line(pool), *(diagnosis_says(found) if found else ())])

@@ -45,9 +45,7 @@ def gather(questions: Questions, candidates: Sequence[np.ndarray], depth: int) -
     smallest = np.full(len(keys), np.iinfo(np.int64).max)
     np.minimum.at(smallest, place, rank)
     order = np.argsort(smallest, kind="stable")
-    new_place = np.empty(len(order), dtype=np.int64)
-    new_place[order] = np.arange(len(order))
-    place = new_place[place]
+    place = np.argsort(order)[place]
     by_triple = np.argsort(_finding_keys(place, findings), kind="stable")
     indptr = _starts(place, len(keys))
     pair, tail = np.divmod(keys[order], width)
@@ -64,9 +62,7 @@ def merge(old: Gathered, fresh: Gathered) -> Gathered:
     triples = np.concatenate([old.triples, fresh.triples])
     keys, first, place = np.unique(_triple_keys(triples, _width(triples)), return_index=True, return_inverse=True)
     order = np.argsort(first)
-    new_place = np.empty(len(order), dtype=np.int64)
-    new_place[order] = np.arange(len(order))
-    place = new_place[place]
+    place = np.argsort(order)[place]
     depth = np.full(len(keys), np.iinfo(np.int64).max)
     np.minimum.at(depth, place, np.concatenate([old.depth, fresh.depth]).astype(np.int64))
     findings = np.concatenate([old.findings, fresh.findings])

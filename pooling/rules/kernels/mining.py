@@ -5,7 +5,7 @@ drawn (triples, pairs of edges, entities to count from) is drawn with the seed; 
 and a graph that is small enough is mined completely.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from pooling.rules.kernels.paths import candidate_bodies, canonical
 from pooling.rules.kernels.rule_table import MAX_LENGTH, Rules
 from pooling.rules.kernels.signed_graph import Body, SignedGraph, Walker, reverse
 from pooling.systems.spec import Value
+
+MOST_RULES = 1_000_000
 
 
 class Count(NamedTuple):
@@ -76,9 +78,25 @@ class _Rule(NamedTuple):
     share: float
 
 
-def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tell: TellStage) -> Rules:
-    """Return the rules of all relations, at most `max_rules` each; the same settings and seed give the same."""
-    heads = _heads_of_bodies(graph, settings, np.random.default_rng([seed, 0]), tell)
+def mine_rules(
+    graph: SignedGraph,
+    settings: Mapping[str, Value],
+    seed: int,
+    tell: TellStage,
+    wanted: Callable[[Body], bool] = lambda body: True,
+) -> Rules:
+    """Return the rules of all relations, at most `max_rules` each; the same settings and seed give the same.
+
+    Bodies that are not `wanted` are not counted.
+    """
+    heads = _heads_of_bodies(graph, settings, np.random.default_rng([seed, 0]), tell, wanted)
+    return count_rules(graph, heads, settings, seed, tell)
+
+
+def count_rules(
+    graph: SignedGraph, heads: Mapping[Body, list[int]], settings: Mapping[str, Value], seed: int, tell: TellStage
+) -> Rules:
+    """Count bodies, each for the inverse-aware relations in `heads`; return those that the settings let through."""
     order = np.random.default_rng([seed, 1]).permutation(graph.num_entities)
     counter = BodyCounter(graph, order, int(settings["max_steps"]))
     laplace, least = float(settings["laplace"]), float(settings["min_confidence"])
@@ -88,15 +106,22 @@ def mine_rules(graph: SignedGraph, settings: Mapping[str, Value], seed: int, tel
             tell("counting rules", done, len(heads))
         count = counter.count(body, signed)
         for head, support in zip(signed, count.support, strict=True):
-            confidence = support / (count.covered + laplace)
+            confidence = support / max(count.covered + laplace, 1)
             if support >= int(settings["min_support"]) and confidence >= least:
                 forward = body if head % 2 == 0 else reverse(body)
                 rules.append(_Rule(head >> 1, 1 - confidence, -support, len(body), forward, count.covered, count.share))
-    return _as_arrays(_best(rules, int(settings["max_rules"])), laplace)
+    best = _best(rules, int(settings["max_rules"]))
+    if len(best) > MOST_RULES:
+        raise ValueError(f"{len(best):,} rules were found, at most {MOST_RULES:,} can be kept: lower max_rules")
+    return _as_arrays(best, laplace)
 
 
 def _heads_of_bodies(
-    graph: SignedGraph, settings: Mapping[str, Value], rng: np.random.Generator, tell: TellStage
+    graph: SignedGraph,
+    settings: Mapping[str, Value],
+    rng: np.random.Generator,
+    tell: TellStage,
+    wanted: Callable[[Body], bool],
 ) -> dict[Body, list[int]]:
     """Return the bodies to count, in one direction each, with the inverse-aware relations they may explain."""
     heads: dict[Body, set[int]] = {}
@@ -111,7 +136,7 @@ def _heads_of_bodies(
             limit=int(settings["candidates"]),
             rng=rng,
         )
-        for body, signed in (canonical(body, 2 * relation) for body in bodies):
+        for body, signed in (canonical(body, 2 * relation) for body in bodies if wanted(body)):
             heads.setdefault(body, set()).add(signed)
     return {body: sorted(signed) for body, signed in heads.items()}
 
@@ -138,5 +163,5 @@ def _as_arrays(rules: list[_Rule], laplace: float) -> Rules:
         support=support,
         covered=covered,
         share=np.array([rule.share for rule in rules], np.float64),
-        confidence=support / (covered + laplace),
+        confidence=support / np.maximum(covered + laplace, 1),
     )

@@ -13,6 +13,7 @@ Sources: Meilicke et al. (2019), IJCAI (max with ties broken by the next); Galá
 in ontological knowledge bases with AMIE+, VLDB Journal (noisy-or).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -31,12 +32,11 @@ KEPT = 1 << 27  # bytes of answers that are kept for the other entities
 
 
 class _Answers(NamedTuple):
-    """Hold scores of some questions of one inverse-aware relation: those of proposed entities [b, E]."""
+    """Hold scores of some questions of one inverse-aware relation: `proposed` float32 [b, E] of proposed entities."""
 
-    relation: int
     rows: np.ndarray  # of the batch, int64[b]
     proposed: sparse.csr_array
-    least: float  # what popularity counts for all others
+    others: np.ndarray  # scores of the entities that no rule proposes, float32[E]
 
     @property
     def nbytes(self) -> int:
@@ -45,15 +45,13 @@ class _Answers(NamedTuple):
         return int(self.rows.nbytes + matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
-class RuleScorer:
-    """Score questions by mined rules, on the CPU."""
+class PathScorer(ABC):
+    """Score questions by paths through the training triples, relation by relation, on the CPU."""
 
-    def __init__(self, rules: Rules, graph: SignedGraph, aggregation: str, label: str = "Rule miner") -> None:
-        self.rules, self.graph, self.label = rules, graph, label
-        self.aggregate = {"max": _best_two, "noisy-or": _noisy_or}[aggregation]
+    def __init__(self, graph: SignedGraph) -> None:
+        self.graph = graph
         self.num_entities = graph.num_entities
         self.device = torch.device("cpu")
-        self._paths: dict[int, list[Path]] = {}
         self._asked: np.ndarray | None = None  # last
         self._kept: dict[int, _Answers] = {}  # answers to it, by their place
 
@@ -69,8 +67,7 @@ class RuleScorer:
             if out is None:
                 out = torch.empty((len(entity), len(columns)))
             for part in self._answers(np.stack([side, entity, relation]).astype(np.int64)):
-                others = (part.least * self.popularity(part.relation, columns)).astype(np.float32)
-                block = np.tile(others, (len(part.rows), 1))
+                block = np.tile(part.others[columns], (len(part.rows), 1))
                 found = part.proposed[:, columns].tocoo()
                 block[found.coords] = found.data
                 out[torch.from_numpy(part.rows)] = torch.from_numpy(block)
@@ -84,7 +81,7 @@ class RuleScorer:
             self._asked, self._kept = asked, {}
         kept, room = self._kept, KEPT - sum(answers.nbytes for answers in self._kept.values())
         for place, (relation, rows) in enumerate(self._parts(2 * asked[2] + asked[0])):
-            answers = kept.get(place) or self._of_relation(relation, rows, asked[1, rows])
+            answers = kept.get(place) or _Answers(rows, *self.of_relation(relation, asked[1, rows]))
             if place not in kept and answers.nbytes <= room:
                 kept[place] = answers
                 room -= answers.nbytes
@@ -97,25 +94,42 @@ class RuleScorer:
             rows = np.flatnonzero(signed == relation)
             yield from ((relation, rows[i : i + size]) for i in range(0, len(rows), size))
 
-    def _of_relation(self, signed: int, rows: np.ndarray, entity: np.ndarray) -> _Answers:
-        """Return the answers to questions of one inverse-aware relation."""
+    @abstractmethod
+    def of_relation(self, signed: int, entity: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+        """Return scores of the entities that paths propose [b, E] float32, and those of all others float32[E].
+
+        The questions are of one inverse-aware relation, each with its `entity`.
+        """
+
+
+class RuleScorer(PathScorer):
+    """Score questions by the confidence of mined rules."""
+
+    def __init__(self, rules: Rules, graph: SignedGraph, aggregation: str) -> None:
+        super().__init__(graph)
+        self.rules = rules
+        self.aggregate = {"max": _best_two, "noisy-or": _noisy_or}[aggregation]
+        self._paths: dict[int, list[Path]] = {}
+
+    def of_relation(self, signed: int, entity: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+        """See `PathScorer`: what no rule proposes is scored by its popularity."""
         if signed not in self._paths:
             self._paths[signed] = self.rules.of_question(signed)
         paths, walker = self._paths[signed], Walker(self.graph, entity)
-        hits = ((_places(walker.along(body)), confidence) for body, confidence in paths)
-        popularity = self.popularity(signed, np.arange(self.num_entities))
+        hits = ((places_of(walker.along(body)), confidence) for body, confidence in paths)
+        popularity = self.popularity(signed)
         shape = (len(entity), self.num_entities)
         places, score, least = self.aggregate(hits, [confidence for _, confidence in paths], popularity, shape)
         proposed = sparse.csr_array((score.astype(np.float32), np.divmod(places, self.num_entities)), shape=shape)
-        return _Answers(signed, rows, proposed, least)
+        return proposed, (least * popularity).astype(np.float32)
 
-    def popularity(self, signed: int, entities: np.ndarray) -> np.ndarray:
-        """Return the share of the relation's training triples with each entity as the answer, below 1."""
+    def popularity(self, signed: int) -> np.ndarray:
+        """Return the share of the relation's training triples with each entity as the answer, below 1, float64[E]."""
         matrix = self.graph.matrices[signed ^ 1]  # rows are answers
-        return (matrix.indptr[entities + 1] - matrix.indptr[entities]) / (matrix.nnz + 1)
+        return np.diff(matrix.indptr) / (matrix.nnz + 1)
 
 
-def _places(ends: sparse.csr_array) -> np.ndarray:
+def places_of(ends: sparse.csr_array) -> np.ndarray:
     """Return row · E + entity of the entries of a matrix [b, E] of paths."""
     rows = np.repeat(np.arange(ends.shape[0], dtype=np.int64), np.diff(ends.indptr))
     return rows * ends.shape[1] + ends.indices

@@ -1,63 +1,50 @@
 """Train the rule miner: from triples to a file of rules and a validation MRR, with progress and a way to stop."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from core.callbacks import Stop
-from pooling.learning.loop import REPORT_SECONDS, EpochReport, TrainingCancelled, TrainResult
-from pooling.learning.memory import free_bytes, in_words
+from pooling.learning.loop import Training, TrainResult
+from pooling.learning.memory import check_free
 from pooling.rules.kernels.mining import mine_rules
 from pooling.rules.kernels.rule_table import RULES, read_rules, write_rules
 from pooling.rules.kernels.scorer import BLOCK, RuleScorer
 from pooling.rules.kernels.signed_graph import SignedGraph, graph_bytes
+from pooling.rules.kernels.stage_progress import StageProgress
 from pooling.scoring.ranking import validation_mrr
 from pooling.systems.spec import Value
 
 FLOAT_BYTES = 8
-STAGES = ("looking for paths", "counting rules", "validating")
+STAGES = {"looking for paths": 1.0, "counting rules": 1.0, "validating": 1.0}
 
 
-def mine_system(
-    name: str,
-    train: np.ndarray,
-    valid: np.ndarray,
-    num_entities: int,
-    num_relations: int,
-    settings: Mapping[str, Value],
-    *,
-    seed: int,
-    device: str = "auto",
-    directory: Path,
-    on_progress: Callable[[EpochReport], None] | None = None,
-    should_stop: Stop | None = None,
-    threads: int | None = None,
-) -> TrainResult:
-    """Mine rules from triples int[n, 3] and leave them in `directory`; arguments are those of `train_system`.
+def mine_system(asked: Training) -> TrainResult:
+    """Mine rules from the training triples, as `train_system` learns vectors from them.
 
-    Mining counts as one epoch without a loss. It is done anew where it was interrupted, with the same rules. It runs
-    on the CPU, in one thread, whatever `device` and `threads` ask for. Raises TrainingCancelled as soon as
-    `should_stop()` is true, and ValueError where memory is short.
+    Mining counts as one epoch without a loss, and calls no `on_epoch`. It is done anew where it was interrupted, with
+    the same rules. It runs on the CPU, in one thread, whatever `device` and `threads` ask for. Raises TrainingCancelled
+    as soon as `should_stop()` is true, and ValueError where memory is short.
     """
-    _check_memory(num_entities, num_relations, len(train))
-    progress = _Reporter(name, on_progress, should_stop)
-    graph = SignedGraph(train, num_entities, num_relations)
-    rules = mine_rules(graph, settings, seed, progress.tell)
-    write_rules(Path(directory) / RULES, rules)
+    train, settings, size = asked.train, asked.settings, (asked.num_entities, asked.num_relations)
+    _check_memory(*size, len(train))
+    progress, began = StageProgress(asked, STAGES), time.monotonic()
+    graph = SignedGraph(train, *size)
+    rules = mine_rules(graph, settings, asked.seed, progress.tell)
+    write_rules(Path(asked.directory) / RULES, rules)
     scorer = RuleScorer(rules, graph, str(settings["aggregation"]))
     mrr = validation_mrr(
         scorer,
         train,
-        np.asarray(valid).reshape(-1, 3),
-        num_relations,
+        np.asarray(asked.valid).reshape(-1, 3),
+        asked.num_relations,
         size=int(settings["validation_sample"]),
-        seed=seed,
-        progress=lambda done, total: progress.tell(STAGES[2], done, total),
+        seed=asked.seed,
+        watch=progress.watch("validating"),
     )
-    seconds = time.monotonic() - progress.started
-    progress.done(mrr)
+    seconds = time.monotonic() - began
+    progress.end_round(mrr, "mined")
     row = {"epoch": 1, "loss": None, "validation_mrr": mrr, "seconds": seconds}
     return TrainResult(1, 1, mrr, seconds, "cpu", False, [row])
 
@@ -65,48 +52,8 @@ def mine_system(
 def _check_memory(num_entities: int, num_relations: int, num_triples: int) -> None:
     """Raise ValueError with the figures if memory will not do, before anything is built."""
     needed = graph_bytes(num_entities, num_relations, num_triples) + 4 * FLOAT_BYTES * BLOCK
-    free = free_bytes("cpu")
-    if free is not None and needed > free:
-        raise ValueError(
-            f"Rules on {num_entities:,} entities and {num_relations:,} relations need about {in_words(needed)}, "
-            f"{in_words(free)} are free: mine on a machine with more memory, or a graph with fewer relations"
-        )
-
-
-class _Reporter:
-    """Report a few times a second, and stop when asked to."""
-
-    def __init__(self, name: str, on_progress: Callable[[EpochReport], None] | None, should_stop: Stop | None) -> None:
-        self.name = name
-        self.on_progress = on_progress or (lambda report: None)
-        self.should_stop = should_stop or (lambda: False)
-        self.started = self.stage_began = time.monotonic()
-        self.reported, self.stage = 0.0, ""
-
-    def tell(self, stage: str, done: int, total: int) -> None:
-        """Report the stage; called often.
-
-        The time left is that of the stage: how long the next takes shows when it begins.
-        """
-        if self.should_stop():
-            raise TrainingCancelled(f"mining of {self.name} was stopped while {stage}")
-        now = time.monotonic()
-        if stage != self.stage:
-            self.stage, self.stage_began = stage, now
-        if now - self.reported > REPORT_SECONDS:
-            self.reported = now
-            share = done / max(total, 1)
-            left = (now - self.stage_began) / share * (1 - share) if share else 0.0
-            # A third of the bar for each stage, and a little left for the end
-            fraction = min((STAGES.index(stage) + share) / len(STAGES), 0.99)
-            self._report(fraction, None, left, f"{stage}, {done:,} of {total:,}")
-
-    def done(self, mrr: float | None) -> None:
-        """Report the end."""
-        self._report(1.0, mrr, 0.0, "mined")
-
-    def _report(self, fraction: float, mrr: float | None, left: float, words: str) -> None:
-        self.on_progress(EpochReport(1, 1, fraction, None, mrr, mrr, left, words))
+    what = f"Rules on {num_entities:,} entities and {num_relations:,} relations need"
+    check_free(needed, "cpu", what, "mine on a machine with more memory, or a graph with fewer relations")
 
 
 def load_rules(

@@ -1,9 +1,12 @@
 // One candidate of a question: its name, its answer, the link it is or will be saved with.
 
 import { fillSearches, hostsOf, problemOf, searchable, shorten } from "./evidence.js";
+import { message, show, showProblem } from "./messages.js";
 
 export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
 const STATE = { unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
+const NO_REASON = message("no-reason", "Say in a few words why you can’t tell.");
+const WHOSE = { own: message("own", "own link"), question: message("question", "from the question") };
 const INNER = "button, input, a";
 
 export class CandidateRow {
@@ -66,7 +69,7 @@ export class CandidateRow {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (this.why.value.trim()) view.give("?", slot, this.why.value.trim());
-      else this.refuse("Say in a few words why you can’t tell.", this.why);
+      else this.refuse(NO_REASON, this.why);
     });
     this.why.addEventListener("input", () => view.page.drafts.why.set(slot, this.why.value));
     this.find("[data-cancel]").addEventListener("click", () => {
@@ -84,7 +87,8 @@ export class CandidateRow {
 
   sayFixed() {
     this.close();
-    this.view.page.announce(`${this.candidate.label}: ${STATE[this.row.done.state]}.`);
+    const { state } = this.row.done;
+    this.view.page.announce(message(state, `${this.candidate.label}: ${STATE[state]}.`));
   }
 
   name() {
@@ -94,13 +98,14 @@ export class CandidateRow {
   }
 
   draw() {
-    const { done, message } = this.row;
+    const { done, message: problem } = this.row;
     const answer = done?.given?.answer ?? "";
     this.root.dataset.answer = answer;
     this.root.dataset.state = done?.state ?? "open";
     for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-pressed", String(button.dataset.give === answer));
-    this.find("[data-said]").textContent = done ? (answer ? `${SAID[answer]}, ${STATE[done.state]}` : STATE[done.state]) : "";
-    if (message) this.say(message);
+    const said = answer ? `${SAID[answer]}, ` : "";
+    show(this.find("[data-said]"), done ? message(`${answer} ${done.state}`.trim(), said + STATE[done.state]) : null);
+    if (problem) this.say(problem);
     this.find("[data-change-link]").hidden = this.isFixed;
     this.drawLink();
     this.name();
@@ -112,9 +117,9 @@ export class CandidateRow {
     const isSaved = Boolean(done?.given);
     const link = isSaved ? done.given.source_url : drafts.linkOf(item);
     const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
-    const whose = link ? (isOwn ? "own link" : "from the question") : "";
+    const whose = isOwn ? WHOSE.own : WHOSE.question;
     this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : "no link yet";
-    this.find("[data-whose]").textContent = whose;
+    show(this.find("[data-whose]"), link ? whose : null);
     this.find("[data-change-link]").textContent = isOwn && link ? "Change link" : "Own link";
     this.find("[data-change-link]").setAttribute("aria-label", `${isOwn && link ? "Change link" : "Own link"} for ${this.candidate.label}`);
     if (document.activeElement !== this.field) this.field.value = drafts.own.get(item.slot) ?? "";
@@ -140,8 +145,7 @@ export class CandidateRow {
   }
 
   say(problem) {
-    this.error.textContent = problem;
-    this.error.hidden = !problem;
+    showProblem(this.error, problem);
   }
 
   // -- its own link, and why one can't tell
@@ -166,15 +170,15 @@ export class CandidateRow {
 
   closeLink() {
     const link = this.field.value.trim();
-    const problem = link ? problemOf(link, "?", "never", hostsOf(this.row.item)) : "";
+    const problem = link ? problemOf(link, "?", "never", hostsOf(this.row.item)) : null;
     if (problem) return this.refuse(problem, this.field);
     this.close();
     this.focus();
   }
 
   linkChanged() {
-    this.row.message = "";
-    this.say("");
+    this.row.message = null;
+    this.say(null);
     this.drawLink();
   }
 
@@ -190,6 +194,6 @@ export class CandidateRow {
   close() {
     this.find("[data-row-link]").hidden = true;
     this.find("[data-row-why]").hidden = true;
-    this.say("");
+    this.say(null);
   }
 }

@@ -16,9 +16,6 @@ export function look(of) {
   if (of.measure !== undefined && of.measure !== null) {
     return { color: variable(`--measure-${(of.measure % MEASURE_COLOURS) + 1}`), dash: DASHES[of.measure % DASHES.length] };
   }
-  if (of.shade !== undefined) { // one of an ordered family: the further, the darker
-    return { color: translucent(variable("--accent"), of.wide ? 1 : 0.5 + 0.5 * of.shade), dash: DASHES[of.step % DASHES.length] };
-  }
   return { color: variable(of.quiet ? "--control" : "--accent"), dash: of.dash ?? "solid" };
 }
 
@@ -48,7 +45,7 @@ export function translucent(colour, alpha) {
 }
 
 export const kinds = {
-  // series: [{name, x, y, low?, high?, spread?, thin?, plain?, wide?, ring?, marks?, steps?, system | measure | shade and step}],
+  // series: [{name, x, y, low?, high?, spread?, spread_down?, thin?, plain?, wide?, ring?, marks?, steps?, system | measure}],
   // reference lines: [{y, name}]
   lines(element, data) {
     const traces = [];
@@ -62,7 +59,7 @@ export const kinds = {
         x: one.x, y: one.y, name: one.name, mode: one.ring || one.marks ? "markers" : one.thin || one.plain ? "lines" : "lines+markers", meta: one.system,
         showlegend: !one.thin && !one.ring && !one.marks, line: { color, dash: one.thin ? "dot" : dash, width: one.thin ? 1 : one.wide ? 4 : 2, shape: one.steps ? "hv" : "linear" },
         marker: one.ring ? { size: 13, symbol: "circle-open", color, line: { width: 2, color } } : { size: one.size ?? 5, color }, connectgaps: false,
-        ...(one.spread ? { error_y: { type: "data", array: one.spread, thickness: 1, width: 0, color } } : {}),
+        ...(one.spread ? { error_y: { type: "data", symmetric: !one.spread_down, array: one.spread, arrayminus: one.spread_down, thickness: 1, width: 0, color } } : {}),
       });
     }
     for (const at of data.references ?? []) {

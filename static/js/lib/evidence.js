@@ -1,26 +1,29 @@
 // Links to evidence: which may stand, which one an answer takes, and the searches that find them.
 
+import { message } from "./messages.js";
+
 const REQUIRED = { both: ["Y", "N"], yes: ["Y"], never: [] };
 export const RULE = { both: "required for yes and no", yes: "required for yes", never: "optional" };
 
 const plain = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 
-// Why a link cannot stand, or "". The server decides; this only says it sooner.
+// Why a link cannot stand, or null. The server decides; this only says it sooner.
 export function problemOf(link, answer, rule, hosts) {
   const allowed = hosts.length ? `Links may go to: ${[...hosts].sort().join(", ")}.` : "This campaign has no verified sources yet.";
-  if (!link) return REQUIRED[rule].includes(answer) ? `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence: paste the address of a page that you found by a search here.` : "";
-  if (link.length > 2000) return `The link has ${link.length} characters, more than 2000. ${allowed}`;
+  const refuse = (name, words) => message(name, `${words} ${allowed}`);
+  if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence: paste the address of a page that you found by a search here.`) : null;
+  if (link.length > 2000) return refuse("long", `The link has ${link.length} characters, more than 2000.`);
   let url;
   try {
     url = new URL(link);
   } catch {
-    return `The link is not a web address. ${allowed}`;
+    return refuse("no-address", "The link is not a web address.");
   }
-  if (url.protocol !== "https:") return `The link does not begin with https://. ${allowed}`;
-  if (url.username || url.password) return `The link has a user name in its host. ${allowed}`;
-  if (/^https:\/\/[^/?#]*:\d/i.test(link)) return `The link has a port. ${allowed}`;
+  if (url.protocol !== "https:") return refuse("no-https", "The link does not begin with https://.");
+  if (url.username || url.password) return refuse("user-name", "The link has a user name in its host.");
+  if (/^https:\/\/[^/?#]*:\d/i.test(link)) return refuse("port", "The link has a port.");
   const known = plain.test(url.hostname) && hosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`));
-  return known ? "" : `The link goes to ${url.hostname}, which is not a verified source. ${allowed}`;
+  return known ? null : refuse("not-verified", `The link goes to ${url.hostname}, which is not a verified source.`);
 }
 
 // The questions of an answer of the server, each with its own sources: {name, host, search}.

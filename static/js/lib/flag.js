@@ -1,5 +1,10 @@
 // The dialog that reports a question. Reporting answers nothing: the question stays.
 
+import { message, showProblem } from "./messages.js";
+
+const NO_KIND = message("no-kind", "Choose what is wrong.");
+const NO_TEXT = message("no-text", "Say in a sentence what is wrong.");
+
 export class FlagDialog {
   constructor(dialog, send) {
     this.dialog = dialog;
@@ -10,13 +15,13 @@ export class FlagDialog {
       event.preventDefault();
       this.submit(send);
     });
-    this.form.addEventListener("input", () => this.say(""));
+    this.form.addEventListener("input", () => this.say(null));
   }
 
   open(row) {
     if (this.row !== row) this.form.reset(); // what was typed for another question
     this.row = row;
-    this.say("");
+    this.say(null);
     this.dialog.querySelector("[data-flag-question]").textContent = row.item.question;
     this.dialog.showModal();
   }
@@ -24,10 +29,10 @@ export class FlagDialog {
   submit(send) {
     const kind = new FormData(this.form).get("kind");
     const text = this.text.value.trim();
-    if (!kind) return this.say("Choose what is wrong.");
+    if (!kind) return this.say(NO_KIND);
     if (kind === "other" && !text) {
       this.text.focus();
-      return this.say("Say in a sentence what is wrong.");
+      return this.say(NO_TEXT);
     }
     this.dialog.close();
     this.form.reset();
@@ -35,8 +40,7 @@ export class FlagDialog {
   }
 
   say(problem) {
-    this.error.textContent = problem;
-    this.error.hidden = !problem;
+    showProblem(this.error, problem);
     if (problem && this.text === document.activeElement) this.text.setAttribute("aria-invalid", "true");
     else this.text.removeAttribute("aria-invalid");
   }

@@ -1,6 +1,8 @@
 // Charts over a grid of two parameters: the map of who is best where, and a surface for each of some systems.
 import { draw, kinds, layout, look, translucent, variable } from "./charts.js";
+import { message, show } from "./messages.js";
 
+const NO_WEBGL = message("no-webgl", "This browser has no WebGL, which surfaces need: each system is a map instead, with the same numbers.");
 const NARROW = 600;
 const DRAWN = { xgap: 0.01, ygap: 0.01 }; // cell by cell: a heat map without gaps gets a style attribute, which our policy refuses
 
@@ -88,7 +90,7 @@ function offer(element, data) {
   if (has3d()) return;
   const said = document.createElement("p");
   said.className = "muted small";
-  said.textContent = "This browser has no WebGL, which surfaces need: each system is a map instead, with the same numbers.";
+  show(said, NO_WEBGL);
   box.before(said);
 }
 

@@ -1,6 +1,10 @@
 // The guidelines drawer, and a word when there is a version that this browser has not seen.
 
+import { message } from "./messages.js";
 import { read, write } from "./stored.js";
+
+const CHANGED = message("changed", "The guidelines have changed. Press G to read them.");
+const UNREAD = message("unread", "Read the guidelines before you begin: press G.");
 
 export class Guidelines {
   constructor(config, dialog, say) {
@@ -18,7 +22,7 @@ export class Guidelines {
     if (newest <= seen) return;
     this.reminded = newest;
     this.newest = newest;
-    this.say(seen ? "The guidelines have changed. Press G to read them." : "Read the guidelines before you begin: press G.");
+    this.say(seen ? CHANGED : UNREAD);
   }
 
   open() {
@@ -27,7 +31,7 @@ export class Guidelines {
     else this.dialog.showModal();
     const version = isOld ? this.newest : this.version;
     if (version) write(this.key, String(version));
-    if (this.reminded) this.say("");
+    if (this.reminded) this.say(null);
     this.reminded = this.newest;
   }
 }

@@ -1,5 +1,7 @@
 // What stands on the page while there is no question, and when it looks again.
 
+import { message, show } from "./messages.js";
+
 const LOOK_MS = 60000;
 const ANNOTATOR = {
   nothing: ["Nothing is left for you here", "Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed."],
@@ -25,6 +27,7 @@ export class Idle {
   constructor(root, config, look) {
     this.root = root;
     this.look = look;
+    this.role = config.role;
     this.words = { ...BOTH, ...ANNOTATOR, ...(config.role === "adjudicator" ? ADJUDICATOR : {}) };
   }
 
@@ -37,7 +40,7 @@ export class Idle {
     const isNews = this.root.hidden || this.kind !== kind;
     this.kind = kind;
     this.root.hidden = false;
-    this.root.querySelector("h2").textContent = heading;
+    show(this.root.querySelector("h2"), message(`${this.role} ${kind}`, heading));
     if (isNews) this.root.querySelector("h2").focus();
     clearTimeout(this.timer);
     if (again) this.timer = setTimeout(() => this.again(), Math.min(LOOK_MS, 1000 * (seconds ?? 60) + 1000));

@@ -5,12 +5,17 @@
 import { newId } from "./api.js";
 import { itemsOf } from "./evidence.js";
 import { Leases } from "./leases.js";
+import { fromServer, message } from "./messages.js";
 import { Outbox } from "./outbox.js";
 import { Tabs } from "./tabs.js";
 
 const FEW = 5; // fewer questions than this in hand: fetch more
 const COUNT = 8;
 const CHANGEABLE = 10; // the server lets the last ten be changed
+
+const RETURNED = message("returned", "Returned: two other people are asked.");
+const REPORTED = message("reported", "Reported. The answer will be under My reports.");
+const HELD = message("held", "Reported. The dispute waits until a manager has answered.");
 
 export class Loop {
   // page: the Page of lib/page.js, what it says and shows
@@ -62,7 +67,7 @@ export class Loop {
   take(items) {
     if (this.isClosed) return;
     for (const item of items) {
-      if (!this.rows.has(item.slot) && !this.over.has(item.slot)) this.rows.set(item.slot, { item, done: null, message: "" });
+      if (!this.rows.has(item.slot) && !this.over.has(item.slot)) this.rows.set(item.slot, { item, done: null, message: null });
     }
     this.leases.tellTabs();
     this.page.changed();
@@ -102,7 +107,7 @@ export class Loop {
     const { item } = row;
     const before = row.done && row.done.state !== "refused" ? { id: row.done.id, given: row.done.given } : null;
     row.done = { id, given, state: "unsent" };
-    row.message = "";
+    row.message = null;
     this.over.add(item.slot);
     this.history = [...this.history.filter((slot) => slot !== item.slot), item.slot].slice(-CHANGEABLE);
     if (!before) this.tabs.answered(item.slot);
@@ -161,7 +166,7 @@ export class Loop {
     if (data.kept === "surplus") this.apart(entry, row, data.message);
     else if (row?.done?.id === entry.id) row.done.state = "saved";
     if (entry.kind === "flag") this.reported(entry, data);
-    if (entry.kind === "return") this.page.say("info", "Returned: two other people are asked.");
+    if (entry.kind === "return") this.page.say("info", RETURNED);
     if (data.state) this.told(data.state);
     if (data.items) this.take(itemsOf(data));
     this.more();
@@ -181,10 +186,10 @@ export class Loop {
   }
 
   reported(entry, data) {
-    if (!entry.holds) return this.page.say("info", "Reported. The answer will be under My reports.", this.page.messagesLink());
+    if (!entry.holds) return this.page.say("info", REPORTED, this.page.messagesLink());
     // no longer this person's; when a manager has answered it may be given out to them again
     this.over.delete(entry.item.slot);
-    if (data.held) return this.page.say("info", "Reported. The dispute waits until a manager has answered.", this.page.messagesLink());
+    if (data.held) return this.page.say("info", HELD, this.page.messagesLink());
     this.take([entry.item]);
   }
 
@@ -192,7 +197,7 @@ export class Loop {
     this.page.reached();
     if (entry.kind === "return" && entry.tried && (status === 404 || status === 409)) {
       // its first try did reach the server, only the reply was lost
-      this.page.say("info", "Returned: two other people are asked.");
+      this.page.say("info", RETURNED);
       return;
     }
     if (entry.kind === "flag" || entry.kind === "return") {
@@ -202,7 +207,7 @@ export class Loop {
     if (this.passOn(entry)) return;
     const row = this.rows.get(entry.item.slot);
     if (entry.kind === "change") {
-      if (row?.done?.id === entry.id) Object.assign(row, { done: { ...entry.before, state: "saved" }, message });
+      if (row?.done?.id === entry.id) Object.assign(row, { done: { ...entry.before, state: "saved" }, message: fromServer(message) });
       this.page.outcome("refused", entry, message);
       return;
     }
@@ -210,7 +215,7 @@ export class Loop {
     this.page.counted(-1);
     if (status === 422 && !this.isClosed) this.comesBack(entry, message);
     else {
-      if (row) Object.assign(row, { done: { ...row.done, state: "refused" }, message });
+      if (row) Object.assign(row, { done: { ...row.done, state: "refused" }, message: fromServer(message) });
       this.page.outcome("refused", entry, message);
     }
   }
@@ -226,12 +231,12 @@ export class Loop {
   }
 
   // The question is open again, with what was typed.
-  comesBack(entry, message) {
+  comesBack(entry, said) {
     const { slot } = entry.item;
     this.over.delete(slot);
     const row = this.rows.get(slot) ?? { item: entry.item };
-    Object.assign(row, { done: null, message });
+    Object.assign(row, { done: null, message: fromServer(said) });
     if (!this.rows.has(slot)) this.rows.set(slot, row);
-    this.page.back(row, entry.given, `${message} Your answer was not saved yet; it is here again.`);
+    this.page.back(row, entry.given, message("here-again", `${said} Your answer was not saved yet; it is here again.`));
   }
 }

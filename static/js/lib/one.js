@@ -1,6 +1,11 @@
 // One question at a time: the whole of the adjudication page, one of two views of the annotation page.
 
 import { fillSearches, hostsOf, problemOf, RULE } from "./evidence.js";
+import { message, showProblem } from "./messages.js";
+
+const ELSEWHERE = message("elsewhere", "You answered that question in another tab.");
+const APART = message("apart", "That answer was kept apart: it cannot be changed.");
+const CHANGING = message("changing", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
 
 export class One {
   // more: {shown(item), check(answer), comment(answer), value()} of the page
@@ -20,7 +25,7 @@ export class One {
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
     for (const button of this.answers) button.addEventListener("click", () => this.give(button.dataset.answer));
     this.lastButton.addEventListener("click", () => this.takeLast());
-    this.link.addEventListener("input", () => this.say(""));
+    this.link.addEventListener("input", () => this.say(null));
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
       l: () => this.takeLast(), escape: () => this.keep(),
@@ -50,10 +55,10 @@ export class One {
     if (!row) return void (this.loop.open().length && this.next());
     if (!this.loop.rows.has(row.item.slot)) this.next();
     else if (row.done?.state === "elsewhere") {
-      this.page.say("info", "You answered that question in another tab.");
+      this.page.say("info", ELSEWHERE);
       this.next();
     } else if (row.done?.state === "apart") {
-      this.page.say("info", "That answer was kept apart: it cannot be changed.");
+      this.page.say("info", APART);
       this.next();
     }
   }
@@ -114,7 +119,7 @@ export class One {
     this.lastButton.querySelector("span").textContent = last ?? "";
     this.fillSearches();
     for (const button of this.answers) button.setAttribute("aria-pressed", String(row.done?.given.answer === button.dataset.answer));
-    if (row.done) this.page.say("info", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
+    if (row.done) this.page.say("info", CHANGING);
     this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
     this.page.appeared();
@@ -153,7 +158,7 @@ export class One {
   // Back from an undo without a change.
   keep() {
     if (!this.row?.done) return;
-    this.page.say("info", "");
+    this.page.say("info", null);
     this.row = null;
     this.next();
   }
@@ -162,7 +167,7 @@ export class One {
 
   set(link) {
     this.link.value = link;
-    this.say("");
+    this.say(null);
   }
 
   takeLast() {
@@ -177,9 +182,6 @@ export class One {
   }
 
   say(problem) {
-    this.error.textContent = problem;
-    this.error.hidden = !problem;
-    if (problem) this.link.setAttribute("aria-invalid", "true");
-    else this.link.removeAttribute("aria-invalid");
+    showProblem(this.error, problem, this.link);
   }
 }

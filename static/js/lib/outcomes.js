@@ -1,5 +1,6 @@
 // Answers that were not kept as labels, with what was typed, until the person has read them: they outlive a reload.
 
+import { message, show } from "./messages.js";
 import { readAll, remove, write } from "./stored.js";
 
 const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
@@ -49,7 +50,12 @@ export class Outcomes {
   entry(id, said) {
     const entry = document.createElement("li");
     const typed = [WORDS[said.answer] ?? ACT[said.act] ?? "", said.link, said.comment].filter(Boolean).join(" · ");
-    entry.append(element("strong", "", `${KIND[said.kind]}: ${said.question}`), element("p", "break", typed), element("p", "small", said.message));
+    const heading = document.createElement("strong");
+    show(heading, message(said.kind, `${KIND[said.kind]}: `));
+    const question = element("span", "", said.question);
+    question.dataset.test = "question";
+    heading.append(question);
+    entry.append(heading, element("p", "break", typed), element("p", "small", said.message));
     const button = element("button", "button-plain small", "Dismiss");
     button.type = "button";
     button.addEventListener("click", () => this.dismiss([id]));

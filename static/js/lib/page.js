@@ -10,6 +10,7 @@ import { Guidelines } from "./guidelines.js";
 import { Idle } from "./idle.js";
 import { bindDialogs, bindKeys } from "./keys.js";
 import { Loop } from "./loop.js";
+import { message, show } from "./messages.js";
 import { Outcomes } from "./outcomes.js";
 import { Progress } from "./progress.js";
 
@@ -34,7 +35,7 @@ export class Page {
     this.guard = new Guard();
     this.progress = new Progress(this.config.urls.progress, document);
     this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
-    this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (words) => this.say("guidelines", words));
+    this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (told) => this.say("guidelines", told));
     this.idling = new Idle(find("[data-idle]"), this.config, () => this.loop.leases.fetch());
     this.loop = new Loop(this.config, this);
     this.flags = new FlagDialog(find('[data-dialog="flag"]'), (row, kind, text) => this.loop.report(row, kind, text));
@@ -119,8 +120,8 @@ export class Page {
 
   answered(item, given, isFirst) {
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
-    if (!this.isWaiting) this.say("error", "");
-    this.say("info", "");
+    if (!this.isWaiting) this.say("error", null);
+    this.say("info", null);
     this.drafts.answered(item, given.source_url);
   }
 
@@ -128,10 +129,10 @@ export class Page {
     this.progress.count(n);
   }
 
-  back(row, given, message) {
+  back(row, given, told) {
     this.drafts.setOwn(row.item, given.source_url);
     this.drafts.why.set(row.item.slot, given.comment);
-    this.say("error", message);
+    this.say("error", told);
     this.view.back(row);
   }
 
@@ -150,7 +151,7 @@ export class Page {
   closed() {
     for (const dialog of document.querySelectorAll('[data-dialog="flag"][open], [data-dialog="return"][open]')) dialog.close();
     this.view.stop();
-    this.say("info", "");
+    this.say("info", null);
     this.area.hidden = true;
     this.idling.show("closed");
     this.changed();
@@ -167,7 +168,9 @@ export class Page {
     const links = { "signed-out": { href: login, label: "Sign in" }, forbidden: consent ? { href: consent, label: "Read and agree" } : null };
     const words = WAITING[reason] ?? data.error ?? "The server refused.";
     const { outbox } = this.loop;
-    this.say("error", outbox.count() ? `${words} ${outbox.isKept ? KEPT : OPEN}` : words, links[reason]);
+    const unsent = outbox.isKept ? ["kept", KEPT] : ["not-kept", OPEN];
+    const [rest, more] = outbox.count() ? unsent : ["", ""];
+    this.say("error", message(`${reason} ${rest}`.trim(), `${words} ${more}`.trim()), links[reason]);
     find("[data-send]").hidden = false;
   }
 
@@ -175,23 +178,23 @@ export class Page {
     if (!this.isWaiting) return;
     this.isWaiting = false;
     find("[data-send]").hidden = true;
-    this.say("error", "");
+    this.say("error", null);
   }
 
-  say(kind, words, link = null) {
+  say(kind, told, link = null) {
     const notice = find(`[data-notice="${kind}"]`);
     const line = notice.querySelector("p");
-    line.replaceChildren(words);
+    show(line, told);
     if (link) {
       const anchor = Object.assign(document.createElement("a"), { href: link.href, textContent: link.label, target: "_blank", rel: "noopener" });
       line.append(" ", anchor);
     }
-    notice.hidden = !words;
+    notice.hidden = !told;
   }
 
   // Read out, not shown.
-  announce(words) {
-    find("[data-live]").textContent = words;
+  announce(told) {
+    show(find("[data-live]"), told);
   }
 
   isActive() {

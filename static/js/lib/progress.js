@@ -1,6 +1,7 @@
 // Own progress: this session, today, of the pool. The server is asked once; the page counts on by itself.
 
 import { get, Unreachable } from "./api.js";
+import { message, show } from "./messages.js";
 
 const PACE_AFTER_MS = 5 * 60000;
 const PACE_AFTER = 10;
@@ -40,16 +41,16 @@ export class Progress {
   }
 
   draw() {
-    const parts = [`${figure(this.session)} in this session`, this.pace()];
+    const parts = [["session", `${figure(this.session)} in this session`], ["pace", this.pace()]];
     if (this.told) {
       const { today, total, items } = this.told;
-      parts.push(`${figure(today + this.ahead)} today`, `${figure(total + this.ahead)} of ${figure(items)} triples by you`);
+      parts.push(["today", `${figure(today + this.ahead)} today`], ["total", `${figure(total + this.ahead)} of ${figure(items)} triples by you`]);
       this.bar.max = Math.max(items, 1);
       this.bar.value = total + this.ahead;
     }
-    this.text.replaceChildren(...parts.filter(Boolean).map((part) => {
+    this.text.replaceChildren(...parts.filter(([, words]) => words).map(([name, words]) => {
       const made = document.createElement("span");
-      made.textContent = part;
+      show(made, message(name, words));
       return made;
     }));
   }

@@ -2,6 +2,7 @@
 
 import { fillSearches, hostsOf, problemOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
+import { message, showProblem } from "./messages.js";
 
 export class Rows {
   constructor(page) {
@@ -122,7 +123,7 @@ export class Rows {
     this.find("[data-rule]").textContent = RULE[this.page.config.evidence_rule];
     fillSearches(this.find("[data-searches]"), item, fixed, 8);
     this.link.value = this.page.drafts.question.get(group) ?? "";
-    this.say("");
+    this.say(null);
     this.showLast();
     this.page.clock.restart();
     this.page.appeared();
@@ -211,7 +212,7 @@ export class Rows {
     shown.draw();
     const open = this.firstOpen(slot);
     const left = [...this.rows.values()].filter((other) => !other.row.done).length;
-    page.announce(`${SAID[answer]}: ${shown.candidate.label}. ${left ? `${left} left.` : "All are answered."}`);
+    page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${left ? `${left} left.` : "All are answered."}`));
     this.showLast();
     this.advance(open);
   }
@@ -222,7 +223,7 @@ export class Rows {
     const { group, slot } = row.item;
     if (group === this.group) this.goTo(slot);
     else this.showGroup(group, slot);
-    this.page.announce(`You answered ${SAID[row.done.given.answer]}. Another answer replaces it.`);
+    this.page.announce(message("changing", `You answered ${SAID[row.done.given.answer]}. Another answer replaces it.`));
   }
 
   searchFor(both) {
@@ -235,14 +236,14 @@ export class Rows {
   setLink(link) {
     if (this.link.value.trim() !== link) this.link.value = link;
     this.page.drafts.question.set(this.group, link);
-    this.say("");
+    this.say(null);
     for (const shown of this.rows.values()) shown.linkChanged();
   }
 
   checkLink() {
     const link = this.link.value.trim();
     const { item } = this.loop.rowsOf(this.group)[0];
-    this.say(link ? problemOf(link, "?", this.page.config.evidence_rule, hostsOf(item)) : "");
+    this.say(link ? problemOf(link, "?", this.page.config.evidence_rule, hostsOf(item)) : null);
   }
 
   takeLast() {
@@ -260,9 +261,6 @@ export class Rows {
   }
 
   say(problem) {
-    this.error.textContent = problem;
-    this.error.hidden = !problem;
-    if (problem) this.link.setAttribute("aria-invalid", "true");
-    else this.link.removeAttribute("aria-invalid");
+    showProblem(this.error, problem, this.link);
   }
 }

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import submit
@@ -365,7 +366,9 @@ def test_late_answer_tells_only_that_somebody_has_the_slot(world, ann, other) ->
     question = claimed(ann)[0]
     slot = Slot.objects.get(ticket=question["slot"])
     Slot.objects.filter(pk=slot.pk).update(annotator=world.ben)
-    submit(world.ben, slot.ticket, lease_of(slot.ticket, world.ben.pk), uuid4(), other, LINK, "ben-was-here")
+    submit(
+        world.ben, slot.ticket, lease_of(slot.ticket, world.ben.pk), GivenAnswer(uuid4(), other, LINK, "ben-was-here")
+    )
     body = post(ann, SUBMIT, given(question)).json()
     assert body | {"label": ""} == {
         "label": "",

@@ -8,8 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.campaigns.opening import open_campaign
-from annotation.labelling.queue import claim
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Flag, Label, Slot, SurplusLabel
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple
@@ -28,7 +27,7 @@ from tests.annotation.api.calls import (
     given,
     post,
 )
-from tests.annotation.factories import answer, findings, label_and_release, windows_closed
+from tests.annotation.factories import answer, claim, findings, label_and_release, windows_closed
 
 JSON = "application/json"
 

@@ -1,6 +1,7 @@
 """What a person does at the page, and what they see there."""
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,43 @@ def saved(page: Page, labels: int) -> None:
     eventually(page, Label.objects.count, labels)
     expect(page.locator("[data-unsaved]")).to_be_hidden()
     assert Label.objects.count() == labels
+
+
+def shows(element: Locator, *messages: str) -> None:
+    """Expect each of these elements to show the message of this name (static/js/lib/messages.js); "" is none."""
+    expect(element).to_have_count(len(messages))
+    for number, name in enumerate(messages):
+        expect(element.nth(number)).to_have_attribute("data-message", name)
+
+
+def numbers_in(element: Locator, *wanted: int | str) -> None:
+    """Expect these numbers in the words of an element, in this order, and no others."""
+    expect(element).to_have_text(re.compile(r"^\D*" + r"\D+".join(map(str, wanted)) + r"\D*$"))
+
+
+def unsaved(page: Page, number: int) -> None:
+    numbers_in(page.locator("[data-unsaved]"), number)
+
+
+def notice(page: Page, kind: str) -> Locator:
+    """The words of the notice: error, guidelines or info."""
+    return page.locator(f'[data-notice="{kind}"] p')
+
+
+def idle(page: Page) -> Locator:
+    """What is there instead of a question."""
+    return page.locator("[data-idle] h2")
+
+
+def look_again(page: Page) -> None:
+    page.locator('[data-act="again"]').click()
+
+
+def send_report(page: Page, kind: str = "") -> None:
+    """Press the button of the dialog, after a choice of what is wrong."""
+    if kind:
+        page.locator(f'[data-dialog="flag"] [name=kind][value="{kind}"]').check()
+    page.locator('[data-dialog="flag"] [type=submit]').click()
 
 
 def rows(page: Page) -> Locator:

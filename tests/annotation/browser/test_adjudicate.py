@@ -6,9 +6,24 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from annotation.enums import FlagKind
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
-from tests.annotation.browser.hands import eventually, press, question, ready, saved, shoot
+from tests.annotation.browser.hands import (
+    eventually,
+    idle,
+    look_again,
+    notice,
+    numbers_in,
+    press,
+    question,
+    ready,
+    saved,
+    send_report,
+    shoot,
+    shows,
+    unsaved,
+)
 from tests.annotation.factories import LINK, World, answer, label_item, slot_for, windows_closed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -57,10 +72,9 @@ def test_quick_answer_is_pointed_out(world, open_page) -> None:
     windows_closed(item)
     page = open_page(world.ada, PAGE)
     ready(page)
-    quick = page.locator("[data-given] article", has_text="Yes")
-    slow = page.locator("[data-given] article", has_text="No")
-    expect(quick.get_by_text("answered in under two seconds")).to_be_visible()
-    expect(slow.get_by_text("answered in under two seconds")).to_have_count(0)
+    expect(page.locator('[data-test="given-Y"] [data-test="quick"]')).to_be_visible()
+    expect(page.locator('[data-test="given-N"]')).to_be_visible()
+    expect(page.locator('[data-test="given-N"] [data-test="quick"]')).to_have_count(0)
 
 
 def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
@@ -69,11 +83,11 @@ def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
     first = question(page)
     open_dialog(page, "r", "return")
     shoot(page, "dialog-return")
-    page.locator('[data-dialog="return"]').get_by_role("button", name="Return to the pool").click()
+    page.locator('[data-dialog="return"] [type=submit]').click()
     expect(page.locator("#return-error")).to_be_visible()
     page.locator("#return-reason").fill("both mean another city")
-    page.locator('[data-dialog="return"]').get_by_role("button", name="Return to the pool").click()
-    expect(page.locator('[data-notice="info"]')).to_have_text("Returned: two other people are asked.")
+    page.locator('[data-dialog="return"] [type=submit]').click()
+    shows(notice(page, "info"), "returned")
     assert question(page) != first
     eventually(page, Slot.objects.filter(state="withdrawn").count, 2)
     returned = Slot.objects.filter(state="withdrawn").first().item
@@ -86,14 +100,13 @@ def test_asking_for_other_words_sets_the_dispute_aside(world, disputed, open_pag
     ready(page)
     first = question(page)
     open_dialog(page, "f", "flag")
-    page.get_by_label("The words of the question need a fix").check()
     page.locator("#flag-text").fill("it asks for the wrong side")
-    page.get_by_role("button", name="Send report").click()
-    expect(page.locator('[data-notice="info"]')).to_contain_text("waits until a manager has answered")
+    send_report(page, FlagKind.WORDS)
+    shows(notice(page, "info"), "held")
     second = question(page)
     assert second != first
     eventually(page, Flag.objects.filter(holds_item=True).count, 1)
-    page.get_by_role("link", name="My reports").wait_for()
+    notice(page, "info").locator("a").wait_for()
     assert question(page) == second
     answer_flag(Flag.objects.get(), "The words are new.", by=world.manager)
     press(page, "a")
@@ -109,8 +122,7 @@ def test_other_report_leaves_the_dispute_on_the_screen(world, disputed, open_pag
     ready(page)
     first = question(page)
     open_dialog(page, "f", "flag")
-    page.get_by_label("A source is missing").check()
-    page.get_by_role("button", name="Send report").click()
+    send_report(page, FlagKind.SOURCE)
     eventually(page, Flag.objects.count, 1)
     assert (question(page), Flag.objects.get().holds_item) == (first, False)
 
@@ -124,7 +136,7 @@ def test_answers_without_network_and_undo(world, disputed, open_page) -> None:
         page.locator("#reason").fill("read it")
         page.keyboard.press("Escape")
         press(page, given)
-    expect(page.locator("[data-unsaved]")).to_have_text("2 not saved yet")
+    unsaved(page, 2)
     page.context.set_offline(False)
     saved(page, 6)
     press(page, "u")
@@ -138,9 +150,9 @@ def test_answers_without_network_and_undo(world, disputed, open_page) -> None:
 def test_empty_queue_says_when_the_next_dispute_opens(world, disputed, open_page) -> None:
     Label.objects.update(created_at=timezone.now() - timedelta(minutes=5))
     page = open_page(world.ada, PAGE)
-    expect(page.locator("[data-idle] h2")).to_have_text("No dispute is open yet")
-    expect(page.locator("[data-idle] p").first).to_contain_text("in about 10 minutes")
+    shows(idle(page), "adjudicator later")
+    numbers_in(page.locator("[data-idle] p"), 10)
     shoot(page, "adjudicate-later")
     Item.objects.update(state="settled")
-    page.get_by_role("button", name="Look again").click()
-    expect(page.locator("[data-idle] h2")).to_have_text("No dispute waits for you")
+    look_again(page)
+    shows(idle(page), "adjudicator nothing")

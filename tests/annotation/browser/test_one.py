@@ -9,6 +9,9 @@ from annotation.models import Label
 from tests.annotation.browser.hands import (
     GUARD,
     PAINTED,
+    idle,
+    notice,
+    numbers_in,
     paste,
     press,
     question,
@@ -16,6 +19,7 @@ from tests.annotation.browser.hands import (
     saved,
     settle,
     shoot,
+    shows,
     stop_clock,
 )
 from tests.annotation.factories import LINK
@@ -48,7 +52,10 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
     assert answers == [("?", "", "yes no unclear") if i % 3 == 2 else ("YN"[i % 2], LINK, "") for i in range(10)]
     assert set(Label.objects.values_list("annotator", flat=True)) == {world.ann.pk}
     assert min(Label.objects.values_list("active_ms", flat=True)) > 100
-    expect(page.locator("[data-counts]")).to_have_text("10 in this session10 today10 of 14 triples by you")
+    counts = page.locator("[data-counts] > *")
+    shows(counts, "session", "today", "total")
+    for number, figures in enumerate([(10,), (10,), (10, 14)]):
+        numbers_in(counts.nth(number), *figures)
 
 
 def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> None:
@@ -146,7 +153,7 @@ def test_keys_do_nothing_in_a_field_a_dialog_or_when_switched_off(no_links, open
     ready(page)
     press(page, "y")  # still off
     assert Label.objects.count() == 0
-    page.get_by_role("button", name="Yes").click()
+    page.locator('[data-view="one"] [data-answer="Y"]').click()
     saved(page, 1)
 
 
@@ -157,6 +164,7 @@ def test_refused_link_names_the_hosts_and_loses_nothing(world, open_page) -> Non
     page.locator("#link").fill("javascript:alert(1)")
     page.keyboard.press("Escape")
     press(page, "y")
+    shows(page.locator("#link-error"), "no-https")
     expect(page.locator("#link-error")).to_contain_text("wikipedia.org")
     assert (question(page), page.locator("#link").input_value()) == (first, "javascript:alert(1)")
     assert Label.objects.count() == 0
@@ -169,7 +177,7 @@ def test_refusal_by_the_server_brings_the_question_back(world, open_page) -> Non
     world.campaign.sources.filter(host="wikipedia.org").delete()
     paste(page, LINK)
     press(page, "y")
-    expect(page.locator('[data-notice="error"]')).to_contain_text("Your answer was not saved yet")
+    shows(notice(page, "error"), "here-again")
     assert (question(page), page.locator("#link").input_value()) == (first, LINK)
 
 
@@ -219,7 +227,7 @@ def test_cant_tell_needs_a_reason(no_links, open_page) -> None:
 def test_nothing_left_says_so(world, open_page) -> None:
     world.campaign.items.update(state="settled")
     page = open_page(world.ann)
-    expect(page.locator("[data-idle] h2")).to_have_text("Nothing is left for you here")
+    shows(idle(page), "annotator nothing")
     shoot(page, "idle")
 
 

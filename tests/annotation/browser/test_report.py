@@ -3,9 +3,25 @@
 import pytest
 from playwright.sync_api import expect
 
+from annotation.enums import FlagKind
 from annotation.messages.guidelines import save_guidelines
 from annotation.models import Flag, Label
-from tests.annotation.browser.hands import candidate, eventually, press, question, ready, row_at, rows, saved, shoot
+from annotation.views.annotate import NO_CONTACT
+from tests.annotation.browser.hands import (
+    candidate,
+    eventually,
+    notice,
+    press,
+    question,
+    ready,
+    row_at,
+    rows,
+    saved,
+    send_report,
+    shoot,
+    shows,
+    unsaved,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,18 +34,17 @@ def test_report_keeps_the_question_to_be_answered(no_links, open_page, view: str
         press(page, "ArrowDown", "ArrowDown")
     press(page, "f")
     dialog = page.locator('[data-dialog="flag"]')
-    expect(dialog).to_contain_text("The answer comes from a manager.")
+    expect(dialog.locator('[data-test="contact"]')).to_have_text(NO_CONTACT)
     asked = dialog.locator("[data-flag-question]").inner_text()
     assert candidate(row_at(page)) in asked if view == "group" else question(page) == asked
     shoot(page, "dialog-flag")
-    dialog.get_by_role("button", name="Send report").click()
-    expect(page.locator("#flag-error")).to_have_text("Choose what is wrong.")
-    dialog.get_by_role("radio", name="Something else").check()
-    dialog.get_by_role("button", name="Send report").click()
-    expect(page.locator("#flag-error")).to_have_text("Say in a sentence what is wrong.")
+    send_report(page)
+    shows(page.locator("#flag-error"), "no-kind")
+    send_report(page, FlagKind.OTHER)
+    shows(page.locator("#flag-error"), "no-text")
     page.keyboard.type("yes, n and s are letters")
-    dialog.get_by_role("button", name="Send report").click()
-    expect(page.locator('[data-notice="info"]')).to_contain_text("Reported. The answer will be under My reports.")
+    send_report(page)
+    shows(notice(page, "info"), "reported")
     sent = Flag.objects.get()
     assert (sent.kind, sent.text, sent.person) == ("other", "yes, n and s are letters", no_links.ann)
     assert Label.objects.count() == 0
@@ -43,9 +58,8 @@ def test_report_without_network_is_sent_later(no_links, open_page) -> None:
     ready(page)
     page.context.set_offline(True)
     press(page, "f")
-    page.get_by_label("A name is missing or unclear").check()
-    page.get_by_role("button", name="Send report").click()
-    expect(page.locator("[data-unsaved]")).to_have_text("1 not saved yet")
+    send_report(page, FlagKind.NAME)
+    unsaved(page, 1)
     press(page, "n")
     page.context.set_offline(False)
     saved(page, 1)
@@ -58,30 +72,30 @@ def test_contact_is_named(world, open_page) -> None:
     page = open_page(world.ann)
     ready(page)
     press(page, "f")
-    expect(page.locator('[data-dialog="flag"]')).to_contain_text("The answer comes from manager.")
+    expect(page.locator('[data-test="contact"]')).to_have_text(world.manager.username)
 
 
 def test_new_guidelines_are_pointed_out_once(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     ready(page)
-    notice = page.locator('[data-notice="guidelines"]')
-    expect(notice).to_contain_text("Read the guidelines before you begin: press G.")
+    told = notice(page, "guidelines")
+    shows(told, "unread")
     press(page, "y")
-    expect(notice).to_be_visible()
+    expect(told).to_be_visible()
     press(page, "g")
     expect(page.locator('[data-dialog="guidelines"]')).to_be_visible()
     shoot(page, "dialog-guidelines")
     page.keyboard.press("Escape")
-    expect(notice).to_be_hidden()
+    expect(told).to_be_hidden()
     page.reload()
     ready(page)
-    expect(notice).to_be_hidden()
+    expect(told).to_be_hidden()
     save_guidelines(
         no_links.campaign, "## New\n\nA *yes* needs **more**. <script>alert(1)</script>", by=no_links.manager
     )
     page.reload()
     ready(page)
-    expect(notice).to_contain_text("The guidelines have changed. Press G to read them.")
+    shows(told, "changed")
     press(page, "g")
     expect(page.locator('[data-dialog="guidelines"] strong')).to_have_text("more")
     assert page.locator('[data-dialog="guidelines"] script').count() == 0

@@ -1,14 +1,13 @@
 import pytest
 
-from annotation.campaigns.opening import set_rules, set_state
+from annotation.campaigns.lifecycle import set_rules, set_state
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.forms.campaigns import RulesForm
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.labelling.queue import claim
 from annotation.models import Campaign, SurplusLabel
 from core.models import AuditEntry
-from tests.annotation.factories import answer, label_item
+from tests.annotation.factories import answer, claim, label_item
 
 RULES = {"evidence_rule": "both", "lease_minutes": 15, "undo_minutes": 15, "gold_percent": 0, "contact": None}
 
@@ -23,7 +22,7 @@ def test_rules_are_set_and_the_audit_log_has_old_and_new(world) -> None:
         contact=None,
         by=world.manager,
     )
-    assert changed == ["evidence rule", "lease minutes", "undo minutes", "gold percent"]
+    assert changed == ["evidence_rule", "lease_minutes", "undo_minutes", "gold_percent"]
     assert Campaign.objects.values_list("evidence_rule", "lease_minutes", "undo_minutes", "gold_percent").get() == (
         "yes",
         30,
@@ -119,4 +118,4 @@ def test_form_and_domain_read_one_list_of_rules(world) -> None:
     rules = RulesForm.of(world.campaign).initial
     assert set(rules) == set(RULES)
     assert set_rules(world.campaign, **rules) == []
-    assert set_rules(world.campaign, gold_percent=5) == ["gold percent"]
+    assert set_rules(world.campaign, gold_percent=5) == ["gold_percent"]

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.judging.judgements import import_labels
 from annotation.judging.verdicts import verdicts_at, verdicts_by_person
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import reopen_judgement, return_item, withdraw_labels
 from annotation.models import ImportedLabel, Judgement, Label, Slot
@@ -35,7 +36,7 @@ def then_known(world: World, when: datetime) -> Known:
 
 def supersede(world: World, name: str, item_id: int, given: str) -> None:
     label = Label.objects.get(annotator=getattr(world, name), item=item_id, superseded_by=None)
-    change(getattr(world, name), label.client_id, uuid4(), given, label.source_url, "because")
+    change(getattr(world, name), label.client_id, GivenAnswer(uuid4(), given, label.source_url, "because"))
 
 
 def import_line(world: World, tmp_path: Path, triple_id: int, answer: str) -> None:

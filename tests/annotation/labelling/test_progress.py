@@ -1,6 +1,5 @@
 from annotation.labelling.own_labels import own_progress
-from annotation.labelling.queue import claim
-from tests.annotation.factories import answer, label_item, windows_closed
+from tests.annotation.factories import answer, claim, label_item, windows_closed
 
 
 def test_own_work_only(world) -> None:

@@ -5,9 +5,9 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.labelling.queue import claim, claim_disputed, release, renew
+from annotation.labelling.queue import claim_disputed, release, renew
 from annotation.models import Campaign, Slot
-from tests.annotation.factories import answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import answer, claim, label_item, slot_for, windows_closed
 
 
 def later(minutes: int = 16):

@@ -5,13 +5,14 @@ from uuid import uuid4
 import pytest
 
 from annotation.errors import AnswerRefused, CampaignError, NotYours
-from annotation.labelling.queue import claim, claim_disputed, release_all
+from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import reopen_judgement, return_dispute, return_item, withdraw_labels
 from annotation.models import Label
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person
-from tests.annotation.factories import decide, decided, label_and_release, outcome_of, windows_closed
+from tests.annotation.factories import claim, decide, decided, label_and_release, outcome_of, windows_closed
 
 # -- an item back to the pool --------------------------------------------------
 
@@ -125,7 +126,7 @@ def test_change_after_reopening_behaves_as_ever(world, item, other) -> None:
         decide(world, ada="Y")
     reopen_judgement(item)
     mine = Label.objects.get(annotator=world.ann)
-    assert change(world.ann, mine.client_id, uuid4(), "N", mine.source_url).message == ""
+    assert change(world.ann, mine.client_id, GivenAnswer(uuid4(), "N", mine.source_url)).message == ""
     state, _, answers, waiting = outcome_of(item)
     assert answers == {1: "N", 2: other}
     assert (state, waiting) == ("disputed", [3])

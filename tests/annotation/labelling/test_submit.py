@@ -5,12 +5,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.labelling.queue import claim, claim_disputed, release
+from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change, submit
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import lease_of
-from tests.annotation.factories import LINK, answer, label_item, slot_for, windows_closed
+from tests.annotation.factories import LINK, answer, claim, label_item, slot_for, windows_closed
 
 
 def state_of(item: Item) -> tuple[str, str | None, int]:
@@ -27,7 +28,7 @@ def label_of(user, item: Item) -> Label:
 def test_submit_keeps_all_that_was_given(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
     client = uuid4()
-    submit(world.ann, slot.ticket, slot.lease, client, "?", " " + LINK, " hard to say ", 4321)
+    submit(world.ann, slot.ticket, slot.lease, GivenAnswer(client, "?", " " + LINK, " hard to say ", 4321))
     label = Label.objects.get()
     assert (label.slot_id, label.item_id, label.annotator, label.client_id) == (slot.pk, item.pk, world.ann, client)
     assert (label.answer, label.source_url, label.comment, label.active_ms) == ("?", LINK, "hard to say", 4321)
@@ -74,7 +75,7 @@ def test_somebody_elses_slot_is_not_ones_own(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
     for lease in (slot.lease, uuid4(), lease_of(uuid4(), world.ben.pk)):
         with pytest.raises(NotYours):
-            submit(world.ben, slot.ticket, lease, uuid4(), "Y", LINK)
+            submit(world.ben, slot.ticket, lease, GivenAnswer(uuid4(), "Y", LINK))
     assert Label.objects.count() == SurplusLabel.objects.count() == 0
 
 
@@ -162,30 +163,30 @@ def test_adjudicator_decides(world, item, decision, expected) -> None:
 def test_change_supersedes_and_keeps_the_old_row(world, item) -> None:
     label_item(world, item, ann="Y")
     old = label_of(world.ann, item)
-    new = change(world.ann, old.client_id, uuid4(), "N", LINK).label
+    new = change(world.ann, old.client_id, GivenAnswer(uuid4(), "N", LINK)).label
     assert list(Label.objects.order_by("id").values_list("answer", "supersedes")) == [("Y", None), ("N", old.pk)]
-    newest = change(world.ann, old.client_id, uuid4(), "?", "", "unclear").label
+    newest = change(world.ann, old.client_id, GivenAnswer(uuid4(), "?", "", "unclear")).label
     assert newest.supersedes == new
 
 
 def test_repeated_change_is_one_change(world, item) -> None:
     label_item(world, item, ann="Y")
     old, client = label_of(world.ann, item), uuid4()
-    first = change(world.ann, old.client_id, client, "N", LINK)
-    assert change(world.ann, old.client_id, client, "N", LINK).label == first.label
+    first = change(world.ann, old.client_id, GivenAnswer(client, "N", LINK))
+    assert change(world.ann, old.client_id, GivenAnswer(client, "N", LINK)).label == first.label
     assert Label.objects.count() == 2
 
 
 def test_third_slot_is_withdrawn_when_labels_agree_after_all(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
-    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "Y", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, GivenAnswer(uuid4(), "Y", LINK))
     assert state_of(item) == ("settled", "positive", 2)
 
 
 def test_judgement_follows_a_change_and_its_version_moves(world, item) -> None:
     label_item(world, item, ann="Y", ben="Y")
     before = Judgement.objects.get().decided_at
-    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "N", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, GivenAnswer(uuid4(), "N", LINK))
     assert state_of(item) == ("disputed", "undecided", 3)
     assert Judgement.objects.get().decided_at > before
 
@@ -193,7 +194,7 @@ def test_judgement_follows_a_change_and_its_version_moves(world, item) -> None:
 def test_answer_to_a_dispute_that_is_over_is_kept_apart(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
     (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
-    change(world.ben, label_of(world.ben, item).client_id, uuid4(), "Y", LINK)
+    change(world.ben, label_of(world.ben, item).client_id, GivenAnswer(uuid4(), "Y", LINK))
     result = answer(world.ada, slot)
     assert (result.is_surplus, result.message[:20]) == (True, "This dispute is over")
     assert state_of(item) == ("settled", "positive", 3)  # the third slot is free, and given to nobody
@@ -204,7 +205,7 @@ def test_decision_stands_when_a_label_changes_later(world, item) -> None:
     label_item(world, item, ann="Y", ben="N")
     (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
     answer(world.ada, slot, "Y")
-    change(world.ann, label_of(world.ann, item).client_id, uuid4(), "N", LINK)
+    change(world.ann, label_of(world.ann, item).client_id, GivenAnswer(uuid4(), "N", LINK))
     assert state_of(item) == ("settled", "positive", 3)
 
 
@@ -213,10 +214,10 @@ def test_change_behaves_the_same_whatever_the_other_answered(world, item, other)
     label_item(world, item, ann="Y", **({"ben": other} if other else {}))
     label = label_of(world.ann, item)
     assert label.slot.ticket in changeable_tickets(world.ann, world.campaign)
-    assert change(world.ann, label.client_id, uuid4(), "N", LINK).message == ""
+    assert change(world.ann, label.client_id, GivenAnswer(uuid4(), "N", LINK)).message == ""
     windows_closed(item)
     with pytest.raises(AnswerRefused, match=r"^This label can no longer be changed. It stays as it is.$"):
-        change(world.ann, label_of(world.ann, item).client_id, uuid4(), "Y", LINK)
+        change(world.ann, label_of(world.ann, item).client_id, GivenAnswer(uuid4(), "Y", LINK))
 
 
 def test_only_the_last_ten_can_be_changed(world, monkeypatch) -> None:
@@ -230,13 +231,13 @@ def test_only_the_last_ten_can_be_changed(world, monkeypatch) -> None:
 def test_somebody_elses_label_cannot_be_changed(world, item) -> None:
     label_item(world, item, ann="Y")
     with pytest.raises(NotYours):
-        change(world.ben, label_of(world.ann, item).client_id, uuid4(), "N", LINK)
+        change(world.ben, label_of(world.ann, item).client_id, GivenAnswer(uuid4(), "N", LINK))
 
 
 def test_change_refuses_bad_evidence(world, item) -> None:
     label_item(world, item, ann="Y")
     with pytest.raises(EvidenceError):
-        change(world.ann, label_of(world.ann, item).client_id, uuid4(), "N", "https://evil.example/")
+        change(world.ann, label_of(world.ann, item).client_id, GivenAnswer(uuid4(), "N", "https://evil.example/"))
 
 
 def test_queries_of_a_submit_are_few(world, item, django_assert_num_queries) -> None:

@@ -6,11 +6,12 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import AnnotationAct
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import changeable_tickets, label_counts, own_labels
-from annotation.labelling.queue import claim, claim_disputed
+from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import Withdrawal, preview_withdrawal, reopen_judgement, return_item, withdraw_labels
 from annotation.models import Check, Gold, ImportedLabel, Judgement, Label, Slot
@@ -20,6 +21,7 @@ from core.models import AuditEntry
 from evaluation.labels.qrels import freeze_qrels
 from tests.annotation.factories import (
     answer,
+    claim,
     decide,
     decided,
     items_of,
@@ -103,7 +105,7 @@ def test_item_whose_labels_came_to_agree_is_settled_without_its_adjudicator(worl
     label_and_release(world, item, ann="Y", ben="N")
     decide(world, ada="N")
     mine = Label.objects.get(annotator=world.ben)
-    change(world.ben, mine.client_id, uuid4(), "Y", mine.source_url)
+    change(world.ben, mine.client_id, GivenAnswer(uuid4(), "Y", mine.source_url))
     assert outcome_of(item)[1] == "negative"
     withdraw_labels(world.campaign, world.ada)
     assert outcome_of(item) == ("settled", "positive", {1: "Y", 2: "Y"}, [])
@@ -233,7 +235,7 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
     withdraw_labels(world.campaign, world.ann)
     assert seen() == before
     after, version = outcome_of(item), labels_version(world.pool)
-    result = change(world.ann, own_labels(world.ann, world.campaign)[:1][0].label.client_id, uuid4(), "?")
+    result = change(world.ann, own_labels(world.ann, world.campaign)[:1][0].label.client_id, GivenAnswer(uuid4(), "?"))
     assert (result.message, result.is_surplus) == ("", False)
     assert (outcome_of(item), labels_version(world.pool)) == (after, version)
     assert after[:2] == ("open", "undecided" if other == "Y" else None)

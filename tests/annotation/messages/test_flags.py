@@ -7,12 +7,12 @@ import pytest
 from annotation.enums import AnnotationAct, FlagKind
 from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.waiting import seconds_to_next_dispute
-from annotation.labelling.queue import claim, claim_disputed, release_all
+from annotation.labelling.queue import claim_disputed, release_all
 from annotation.messages.flags import MAX_TEXT, answer_flag, own_flags, report
 from annotation.models import Flag, Slot
 from annotation.models.slot import lease_of
 from core.models import AuditEntry
-from tests.annotation.factories import World, answer, label_and_release, make_check, make_gold, windows_closed
+from tests.annotation.factories import World, answer, claim, label_and_release, make_check, make_gold, windows_closed
 
 
 def send(user, place, kind: str = "name", text: str = "", client: UUID | None = None) -> Flag:

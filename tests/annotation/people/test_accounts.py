@@ -4,10 +4,9 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from annotation.errors import PersonError
-from annotation.labelling.queue import claim
 from annotation.people.accounts import add_person, password_path, switch_off, switch_on, take_role
 from core.models import AuditEntry
-from tests.annotation.factories import PASSWORD, label_item
+from tests.annotation.factories import PASSWORD, claim, label_item
 
 
 def test_new_person_gets_a_password_that_works_once_shown(world) -> None:

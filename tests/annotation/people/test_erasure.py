@@ -13,7 +13,6 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.errors import PersonError
-from annotation.labelling.queue import claim
 from annotation.messages.flags import report
 from annotation.models import (
     Campaign,
@@ -32,7 +31,7 @@ from annotation.people.accounts import add_person, is_erased, password_path, swi
 from annotation.people.invitations import accept_as_new, invite
 from annotation.people.own_data import Erasure, erase, preview_erasure
 from core.models import AuditEntry
-from tests.annotation.factories import LINK, PASSWORD, answer, label_item
+from tests.annotation.factories import LINK, PASSWORD, answer, claim, label_item
 
 NAME, EMAIL = "nina.original", "nina.original@example.org"
 

@@ -1,11 +1,10 @@
 import pytest
 
-from annotation.labelling.queue import claim
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Label
 from annotation.people.accounts import missing_people, take_role
 from annotation.people.members import members_of
-from tests.annotation.factories import label_item
+from tests.annotation.factories import claim, label_item
 
 
 def seen(world) -> dict[str, tuple[list[str], int]]:

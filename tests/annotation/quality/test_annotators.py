@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.labelling.queue import claim
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.flags import report
@@ -23,6 +23,7 @@ from tests.annotation.factories import (
     MONDAY,
     World,
     answer,
+    claim,
     decide,
     label_all,
     label_and_release,
@@ -50,7 +51,7 @@ def test_pace_and_shares(world, items):
 def test_change_takes_time_and_is_no_quick_label(world, items):
     slot = slot_for(world.campaign, world.ann, items[0])
     kept = answer(world.ann, slot, "Y", active_ms=5000)
-    change(world.ann, kept.label.client_id, uuid4(), "?", LINK, "hm", active_ms=700)
+    change(world.ann, kept.label.client_id, GivenAnswer(uuid4(), "?", LINK, "hm", active_ms=700))
     work = work_of(world, world.ann)
     assert (work.label_ms, work.changed, work.cant_tell, work.quick) == ([5700], 1, Share(1, 1), Share(0, 1))
 
@@ -174,7 +175,7 @@ def test_detail_marks_what_was_judged_otherwise(world, items, decision, expected
 
 def test_detail_counts_the_time_of_changes(world, items):
     kept = answer(world.ann, slot_for(world.campaign, world.ann, items[0]), "Y", active_ms=5000)
-    change(world.ann, kept.label.client_id, uuid4(), "N", LINK, active_ms=700)
+    change(world.ann, kept.label.client_id, GivenAnswer(uuid4(), "N", LINK, active_ms=700))
     (row,) = annotator_detail(world.campaign, world.ann).last
     assert (row.seconds, row.label.answer) == (5.7, "N")
 

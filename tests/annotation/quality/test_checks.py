@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import label_counts
 from annotation.labelling.queue import claim_disputed, release, renew
 from annotation.labelling.submit import change
@@ -356,7 +357,7 @@ def test_answers_to_gold_enter_nothing_but_the_persons_own_count(world, two_gold
             if isinstance(place, Check):
                 answer(user, place, "N")
     mine = CheckLabel.objects.get(annotator=world.ann, check_item__gold=two_golds[1])
-    change(world.ann, mine.client_id, uuid4(), "Y", mine.source_url)
+    change(world.ann, mine.client_id, GivenAnswer(uuid4(), "Y", mine.source_url))
     assert CheckLabel.objects.count() == 5
     assert Label.objects.count() == SurplusLabel.objects.count() == live_labels().count() == 0
     assert (Item.objects.count(), Slot.objects.count()) == (6, 12)

@@ -10,19 +10,19 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.labelling.queue import claim
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Label, SurplusLabel
 from annotation.quality.hours import Hours, hours, hours_csv
 from core.models import AuditEntry
-from tests.annotation.factories import LINK, MONDAY, answer, label_and_release, make_check, make_gold, slot_for
+from tests.annotation.factories import LINK, MONDAY, answer, claim, label_and_release, make_check, make_gold, slot_for
 
 
 def test_hours_are_of_everything_that_was_answered(world, items):
     slot = slot_for(world.campaign, world.ann, items[0])
     kept = answer(world.ann, slot, "Y", active_ms=3_600_000, away_ms=900_000)
-    change(world.ann, kept.label.client_id, uuid4(), "N", LINK, active_ms=360_000)  # no further label
+    change(world.ann, kept.label.client_id, GivenAnswer(uuid4(), "N", LINK, active_ms=360_000))  # no further label
     make_check(world, world.ann, "Y", gold=make_gold(world, 3), active_ms=360_000, away_ms=900_000)
     SurplusLabel.objects.create(
         check_item=Check.objects.get(),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Label, SurplusLabel
@@ -80,7 +81,7 @@ def test_only_items_with_two_live_labels_count(world, items):
 def test_changed_label_counts_as_it_is_now(world, items):
     label_and_release(world, items[0], ann="Y", ben="N")
     label = Label.objects.get(annotator=world.ben)
-    change(world.ben, label.client_id, uuid4(), "Y", LINK)
+    change(world.ben, label.client_id, GivenAnswer(uuid4(), "Y", LINK))
     assert agreement_report(world.campaign).overall.raw == Share(1, 1)
 
 
@@ -162,7 +163,7 @@ def test_by_relation(world, items):
 
 
 def test_another_campaign_is_not_part_of_it(world, items, tmp_path):
-    from annotation.campaigns.opening import open_campaign
+    from annotation.campaigns.lifecycle import open_campaign
     from tests.annotation.factories import make_pool
 
     other = open_campaign(make_pool(world.pool.graph, "p2"))

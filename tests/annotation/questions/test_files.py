@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.models import QuestionTemplate
-from annotation.questions.templates import (
-    current_template,
-    import_templates,
-    read_upload,
-    save_changes,
-    save_template,
-    templates_tsv,
-)
+from annotation.questions.templates import current_template, read_templates, save_changes, save_template, templates_tsv
 from core.models import AuditEntry
 from pooling.errors import PoolError
 from pooling.models import Graph, Relation
@@ -47,20 +40,20 @@ def test_tsv_of_a_pool_has_the_relations_that_people_are_asked_about(world) -> N
 
 def test_exported_file_comes_back_and_changes_nothing(two: Graph) -> None:
     save_template(two.relations.get(index=1), '"{subject}" & {object}', "'{subject}", "-{object}")
-    assert read_upload(two, templates_tsv(two).encode(), "t.tsv") == []
-    assert read_upload(two, b"\xef\xbb\xbf" + templates_tsv(two).replace("\n", "\r\n").encode(), "t.tsv") == []
+    assert read_templates(two, templates_tsv(two).encode(), "t.tsv") == []
+    assert read_templates(two, b"\xef\xbb\xbf" + templates_tsv(two).replace("\n", "\r\n").encode(), "t.tsv") == []
 
 
 def test_import_takes_the_whole_file_or_nothing(graph: Graph, tmp_path: Path) -> None:
     file = tmp_path / "t.tsv"
     file.write_text(NEW + "nope\ta\tb\tc\n")
     with pytest.raises(TemplateError, match=r"t.tsv:2: the graph does not have relation 'nope'"):
-        import_templates(graph, file)
+        save_changes(graph, read_templates(graph, file.read_bytes(), file.name))
     assert QuestionTemplate.objects.filter(version=2).count() == 0
     file.write_text(NEW)
-    assert import_templates(graph, file) == 1
+    assert save_changes(graph, read_templates(graph, file.read_bytes(), file.name)) == 1
     assert current_template(graph.relations.get(index=0)).statement == "Is {subject} of {object}?"
-    assert import_templates(graph, file) == 0
+    assert save_changes(graph, read_templates(graph, file.read_bytes(), file.name)) == 0
     assert AuditEntry.objects.filter(act="questions-imported").count() == 1
 
 
@@ -73,7 +66,7 @@ def test_every_bad_line_is_named(graph: Graph) -> None:
         "lived_in\t\t\t\n"
     )
     with pytest.raises(TemplateError) as refused:
-        read_upload(graph, raw.encode(), "my.tsv")
+        read_templates(graph, raw.encode(), "my.tsv")
     assert str(refused.value).splitlines() == [
         "my.tsv:3: repeats relation 'lived_in'",
         "my.tsv:4: the graph does not have relation 'nope'",
@@ -95,7 +88,7 @@ def test_every_bad_line_is_named(graph: Graph) -> None:
 )
 def test_file_that_cannot_be_taken(graph: Graph, raw: bytes, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        read_upload(graph, raw, "t.tsv")
+        read_templates(graph, raw, "t.tsv")
     assert QuestionTemplate.objects.filter(version=2).count() == 0
 
 
@@ -103,7 +96,7 @@ def test_changes_are_saved_together_with_one_entry(world) -> None:
     two = world.pool.graph
     Relation.objects.create(graph=two, index=1, key="=works for")
     raw = NEW + "=works for\tIs {subject} at {object}?\tWhere is {subject}?\tWho is at {object}?\n"
-    changes = read_upload(two, raw.encode(), "t.tsv")
+    changes = read_templates(two, raw.encode(), "t.tsv")
     assert [(change.relation.key, change.newest.version) for change in changes] == [("lived_in", 1), ("=works for", 1)]
     assert QuestionTemplate.objects.filter(version=2).count() == 0
     assert save_changes(two, changes, by=world.manager, pool=world.pool) == 2
@@ -117,7 +110,7 @@ def test_changes_are_saved_together_with_one_entry(world) -> None:
 
 def test_changes_that_somebody_else_overtook_are_not_saved(two: Graph) -> None:
     raw = NEW + "=works for\tIs {subject} at {object}?\tWhere is {subject}?\tWho is at {object}?\n"
-    changes = read_upload(two, raw.encode(), "t.tsv")
+    changes = read_templates(two, raw.encode(), "t.tsv")
     save_template(two.relations.get(index=1), "{subject}, {object}?", "{subject}?", "{object}?")
     with pytest.raises(TemplateError, match="Somebody else changed these questions"):
         save_changes(two, changes)

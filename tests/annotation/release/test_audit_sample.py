@@ -2,9 +2,8 @@
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.errors import CampaignError
-from annotation.labelling.queue import claim
 from annotation.models import Campaign, Gold, Slot
 from annotation.quality.checks import gold_from_file, gold_from_pool
 from annotation.release import audit_sample
@@ -13,7 +12,7 @@ from annotation.release.next_batch import unreleased
 from core.models import AuditEntry
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple
-from tests.annotation.factories import CITIES, answer, findings
+from tests.annotation.factories import CITIES, answer, claim, findings
 from tests.factories import names_of
 
 SIZES = {"types": 8, "category-head": 20, "self-answer": 1}

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from django.db.models import Count
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.errors import CampaignError
 from annotation.labelling.own_labels import own_progress
-from annotation.labelling.queue import claim
 from annotation.models import Batch, Campaign, Item, Slot
 from annotation.release.next_batch import (
     may_release,
@@ -26,7 +25,7 @@ from pooling.orders import ORDERS
 from pooling.orders.base import Order, Pick
 from pooling.pools.to_judge import order_pool
 from pooling.signals import pool_grew
-from tests.annotation.factories import answer, findings, label_item
+from tests.annotation.factories import answer, claim, findings, label_item
 from tests.factories import judge
 
 HEADS = 4  # triples of one question

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign, Slot
 from annotation.release import next_batch
 from annotation.release.next_batch import release_next, unreleased

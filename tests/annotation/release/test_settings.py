@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.settings import check_order, read_settings, set_order, set_stopping, write_settings

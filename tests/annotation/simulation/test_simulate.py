@@ -1,8 +1,8 @@
 from annotation.enums import Answer
-from annotation.labelling.queue import claim
 from annotation.models import Batch, Campaign, Item, Judgement, Label, Slot
 from annotation.simulation.simulate import Simulation, simulate
 from pooling.models import PooledTriple
+from tests.annotation.factories import claim
 
 
 def truth_of(world) -> dict:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.campaigns.overview import labels_by_source
 from annotation.errors import CampaignError
 from annotation.judging.label_file import read_label_file

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotation.campaigns.opening import NO_MOVE
+from annotation.campaigns.lifecycle import NO_MOVE
 from annotation.enums import FlagKind
 from annotation.forms.campaigns import WRONG_NAME
 from annotation.labelling.withdraw import withdraw_labels

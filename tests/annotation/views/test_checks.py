@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, CheckLabel, Gold
 from annotation.quality.checks import IS_ITEM, GoldAdded, claim_questions, draw_recheck, gold_from_file, gold_from_pool
@@ -29,7 +30,7 @@ def gold(world) -> Gold:
 
 def answer_gold(world, user, given: str) -> CheckLabel:
     check = next(asked for asked in claim_questions(world.campaign, user, 50) if isinstance(asked, Check))
-    submit(user, check.ticket, check.lease, uuid4(), given, "" if given == "?" else LINK, "hm")
+    submit(user, check.ticket, check.lease, GivenAnswer(uuid4(), given, "" if given == "?" else LINK, "hm"))
     return CheckLabel.objects.get(check_item=check)
 
 
@@ -100,7 +101,7 @@ def test_changed_answer_counts_once(world, manager, gold) -> None:
     from annotation.labelling.submit import change
 
     label = answer_gold(world, world.ann, "N")
-    change(world.ann, label.client_id, uuid4(), "Y", LINK)
+    change(world.ann, label.client_id, GivenAnswer(uuid4(), "Y", LINK))
     (row,) = table(read(manager.get(URL)))
     assert row[3:6] == ["1", "1", "100.0 %"]
 
@@ -213,7 +214,7 @@ def test_sample_is_drawn_and_its_progress_shown(world, manager, judged) -> None:
     entry = AuditEntry.objects.get(act="recheck-drawn")
     assert (entry.person, entry.subject, entry.details) == (world.manager, world.cleo, {"seed": 3})
     for check in [asked for asked in claim_questions(world.campaign, world.cleo, 50) if isinstance(asked, Check)]:
-        submit(world.cleo, check.ticket, check.lease, uuid4(), "Y", LINK)
+        submit(world.cleo, check.ticket, check.lease, GivenAnswer(uuid4(), "Y", LINK))
     page = read(manager.get(URL))
     assert page.messages == [told.recheck_drawn(world.cleo, 2)]
     (row,) = table(page, "recheck")

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import answer_difference, blocked_disputes, describe_disputes
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
@@ -75,7 +76,7 @@ def test_item_labelled_more_often_comes_first_and_a_change_is_no_label(world, ad
     from annotation.labelling.submit import change
     from tests.annotation.factories import LINK
 
-    change(world.ann, old.client_id, uuid4(), "Y", LINK)
+    change(world.ann, old.client_id, GivenAnswer(uuid4(), "Y", LINK))
     for item in items[:2]:
         windows_closed(item)
     assert [row[0] for row in read(ada.get(URL)).rows] == [question(items[0]), question(items[1])]

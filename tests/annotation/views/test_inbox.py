@@ -94,7 +94,7 @@ def test_unknown_report_is_404(world, manager, pk) -> None:
 
 
 def test_report_of_another_campaign_is_404(world, manager) -> None:
-    from annotation.campaigns.opening import open_campaign
+    from annotation.campaigns.lifecycle import open_campaign
     from tests.annotation.factories import make_pool
 
     flag = report_of(world, world.ann)

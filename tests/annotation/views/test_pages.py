@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.models import Label
 from tests.annotation.factories import LINK, label_item, windows_closed
@@ -76,7 +77,7 @@ def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
     }
     response = client.post("/campaigns/p1/labels", form)
     label_of_ann = Label.objects.get(annotator=world.ann)
-    why = refusal(lambda: change(world.ann, label_of_ann.client_id, uuid4(), "N", "https://evil.example/"))
+    why = refusal(lambda: change(world.ann, label_of_ann.client_id, GivenAnswer(uuid4(), "N", "https://evil.example/")))
     assert read(response, 422).texts(tag="div", role="alert") == why
     response = client.post("/campaigns/p1/labels", form | {"source_url": LINK})
     assert (response.status_code, response["Location"]) == (302, "/campaigns/p1/labels")

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import QuestionTemplate
-from annotation.questions.templates import read_upload, save_template
+from annotation.questions.templates import read_templates, save_template
 from annotation.views import told
 from pooling.models import PooledTriple, Relation
 from pooling.questions.templates import check_template
@@ -254,7 +254,7 @@ def test_import_without_a_file_of_a_fit_size_changes_nothing(manager, data, code
 def test_import_that_is_refused_changes_nothing(world, manager, data, raw: bytes, place: str) -> None:
     rewind(data)
     page = read_page(manager.post(IMPORT, data))
-    why = refusal(lambda: read_upload(world.pool.graph, raw, place.partition(":")[0]))
+    why = refusal(lambda: read_templates(world.pool.graph, raw, place.partition(":")[0]))
     assert page.one("refused").text == " ".join(why) and why[0].startswith(place)
     assert page.has(tag="input", type="file")
     assert QuestionTemplate.objects.filter(version=2).count() == 0

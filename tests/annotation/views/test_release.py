@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import BatchOrigin
 from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import AuditDrawn

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Source
 from annotation.sources.verified import (
     NO_RELATIONS,

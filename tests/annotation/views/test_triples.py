@@ -6,6 +6,7 @@ import pytest
 
 from annotation.enums import ItemState, SurplusReason
 from annotation.judging.judgements import import_labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change, submit
 from annotation.labelling.withdraw import withdraw_labels
@@ -26,7 +27,7 @@ def found(page: Element) -> list[int]:
 
 def test_all_items_in_their_order(world, manager) -> None:
     label_item(world, world.campaign.items.first(), ann="N", ben="Y")
-    change(world.ann, Label.objects.get(annotator=world.ann).client_id, uuid4(), "Y", LINK)
+    change(world.ann, Label.objects.get(annotator=world.ann).client_id, GivenAnswer(uuid4(), "Y", LINK))
     page = read(manager.get(URL))
     assert found(page) == list(world.campaign.items.order_by("order").values_list("pk", flat=True))
     assert page.rows[0][1:] == [ItemState.SETTLED.label, "positive", "2", "0"]
@@ -96,7 +97,7 @@ def test_queries_of_the_list_do_not_grow(world, manager, count, django_assert_nu
 def test_history_has_every_label_and_says_which_count(world, manager, item) -> None:
     answer(world.ann, slot_for(world.campaign, world.ann, item), "Y", active_ms=4200, away_ms=61_000, comment="sure")
     label = Label.objects.get()
-    change(world.ann, label.client_id, uuid4(), "N", LINK, "not so sure", 1500)
+    change(world.ann, label.client_id, GivenAnswer(uuid4(), "N", LINK, "not so sure", 1500))
     label_item(world, item, ben="Y")
     windows_closed(item)
     answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "N")
@@ -120,7 +121,7 @@ def test_history_has_surplus_imported_held_and_reports(world, manager, item, tmp
     flag = report_of(world, world.ann, "name", "who is that", asked=slot)
     release(world.ann, [slot.ticket])
     label_item(world, item, ben="Y", cleo="Y")
-    submit(world.ann, slot.ticket, lease_of(slot.ticket, world.ann.pk), uuid4(), "N", LINK)
+    submit(world.ann, slot.ticket, lease_of(slot.ticket, world.ann.pk), GivenAnswer(uuid4(), "N", LINK))
     keys = open_graph(world.pool.graph).entities
     file = tmp_path / "labels.tsv"
     file.write_text(f"{keys[item.triple.head]}\tlived_in\t{keys[item.triple.tail]}\tN\t<b>x</b>\n")
@@ -187,7 +188,7 @@ def test_bad_reason_changes_nothing(world, manager, item, reason) -> None:
 
 
 def test_unknown_item_act_and_item_of_another_campaign_are_404(world, manager, item) -> None:
-    from annotation.campaigns.opening import open_campaign
+    from annotation.campaigns.lifecycle import open_campaign
     from tests.annotation.factories import make_pool
 
     other = open_campaign(make_pool(world.pool.graph, "p2")).items.first()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import IntegrityError
 
-from annotation.campaigns import opening
+from annotation.campaigns import lifecycle
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from core.database import named_once
@@ -75,7 +75,7 @@ def test_of_two_pools_that_are_imported_at_once_the_second_is_refused(town, mean
 
 
 def test_of_two_systems_that_are_added_at_once_the_second_is_refused(town, meanwhile):
-    meanwhile(upkeep, "_check_name", lambda: system_of(town))
+    meanwhile(upkeep, "check_name", lambda: system_of(town))
     with pytest.raises(UserError) as caught:
         upkeep.add_system(town, "transe", name="theirs", seed=0, overrides={}, device="cpu", user=None)
     assert str(caught.value) == "Graph town has a system theirs already: choose another name."
@@ -93,9 +93,9 @@ def test_of_two_runs_that_are_imported_at_once_the_second_is_refused(town, meanw
 
 def test_of_two_campaigns_that_are_opened_at_once_the_second_is_refused(trained: Graph, meanwhile):
     pool = make_pool(trained)
-    meanwhile(opening, "ensure_templates", lambda: Campaign.objects.create(pool=pool))
+    meanwhile(lifecycle, "ensure_templates", lambda: Campaign.objects.create(pool=pool))
     with pytest.raises(CampaignError) as caught:
-        opening.open_campaign(pool)
+        lifecycle.open_campaign(pool)
     assert str(caught.value) == "The campaign of pool p is already open."
 
 

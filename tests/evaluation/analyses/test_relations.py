@@ -155,6 +155,19 @@ def test_reweighted_value_has_the_relation_shares_of_the_other_labels(labelled: 
     assert columns_of(own)["reweighted"] == pytest.approx(columns_of(own)["plain"])
 
 
+def test_tau_of_the_reweighted_order_is_that_with_the_order_of_the_other_labels(labelled: Pool):
+    values, taus = sections_of(ANALYSIS, context_of(labelled, measure="micro_hits@10"))["reweighted"].tables
+    shown = columns_of(values)
+    old = list(shown["against"].values())
+    for row, key in zip(taus.rows, ("plain", "reweighted"), strict=True):
+        tau = kendalltau(old, list(shown[key].values())).statistic
+        assert row[1:] == [pytest.approx(tau), len(SYSTEMS)]
+    assert taus.rows[0][1] != taus.rows[1][1]
+    tied = tied_systems(context_of(labelled).labels)
+    undefined = sections_of(ANALYSIS, context_of(labelled, labels=tied))["reweighted"].tables[1]
+    assert undefined.rows[0][1]["value"] is None and undefined.rows[0][1]["reason"]
+
+
 def test_weight_of_relations_without_an_answer_is_dropped_and_told(labelled: Pool):
     context = context_of(labelled)
     seeds, table = context.against, context.table
@@ -191,13 +204,14 @@ def test_relation_shares_and_their_divergences(labelled: Pool):
     sets["all"] = Counter(np.concatenate([graph.train, graph.valid, graph.test])[:, 1].tolist())
     pairs = {
         "current labels ‖ seeds only": ("labels", "against"),
-        "seeds only ‖ full test": ("against", "full_test"),
-        "full test ‖ all triples of the graph": ("full_test", "all"),
+        "full test ‖ seeds only": ("full_test", "against"),
+        "full test ‖ current labels": ("full_test", "labels"),
+        "all triples of the graph ‖ full test": ("all", "full_test"),
     }
     assert [row[0] for row in divergence.rows] == list(pairs)
     for row, (p, q) in zip(divergence.rows, pairs.values(), strict=True):
-        either = sorted(set(sets[p]) | set(sets[q]))
-        expected = entropy([sets[p][r] + 0.5 for r in either], [sets[q][r] + 0.5 for r in either])
+        every = range(graph.num_relations)
+        expected = entropy([sets[p][r] + 1 for r in every], [sets[q][r] + 1 for r in every])
         assert row[1] == pytest.approx(expected)
     assert section.chart.data["series"][1]["y"] == pytest.approx([100 * v for v in shown["labels"].values()])
 
@@ -210,13 +224,18 @@ def test_divergence_of_the_seeds_from_the_test_set_is_there_whatever_is_chosen(l
     other = rows(labels="depth:2", against="current")
     assert list(other) == [
         "labels to depth 2 ‖ current labels",
-        "current labels ‖ full test",
-        "seeds only ‖ full test",
-        "full test ‖ all triples of the graph",
+        "full test ‖ seeds only",
+        "full test ‖ current labels",
+        "full test ‖ labels to depth 2",
+        "all triples of the graph ‖ full test",
     ]
     of_seeds = rows()
-    for name in ("seeds only ‖ full test", "full test ‖ all triples of the graph"):
+    for name in ("full test ‖ seeds only", "all triples of the graph ‖ full test"):
         assert other[name] == of_seeds[name] > 0
+    assert list(rows(labels="full-test", against="seeds")) == [
+        "full test ‖ seeds only",
+        "all triples of the graph ‖ full test",
+    ]
 
 
 def test_labels_without_a_positive_are_undefined_with_a_reason_everywhere(labelled: Pool):

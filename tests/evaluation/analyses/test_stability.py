@@ -34,6 +34,22 @@ def test_table_has_the_means_of_the_curves(labelled: Pool):
             assert row[3] == pytest.approx(disjoint.mean("map")[i])
 
 
+def test_bars_end_where_no_tau_is(labelled: Pool):
+    taus = curve(False, [[1.0, 0.8], [1.0, -0.2], [-0.1, 0.1]], [2, 4, 6])
+    assert taus.mean("map") == pytest.approx([0.9, 0.4, 0.0])
+    halves = curve(True, [[1.0, 1.0]] * 2, [2, 4])
+    section = stability._section(context_of(labelled, measures=("map",)), "k", "t", taus, halves, "questions", "")
+    line = section.chart.data["series"][0]
+    sd = taus.sd("map")
+    assert sd[0] > 0.1 and sd[1] > 0.6
+    assert line["spread"] == pytest.approx([0.1, 0.6, sd[2]])
+    assert line["spread_down"] == pytest.approx(sd)
+    assert section.chart.data["yrange"] == [pytest.approx(0.4 - sd[1] - 0.05), 1.05]
+    below = curve(False, [[-1.0, -0.8]] * 3, [2, 4, 6])
+    section = stability._section(context_of(labelled, measures=("map",)), "k", "t", below, halves, "questions", "")
+    assert section.chart.data["series"][0]["spread_down"] == pytest.approx([0.1] * 3)
+
+
 def test_undefined_pairs_say_why_whether_or_not_the_size_exists(labelled: Pool):
     tied = tied_systems(context_of(labelled).labels)
     (section,) = by_questions(context_of(labelled, tied, measures=("map",)))

@@ -43,7 +43,7 @@ def test_asked_for_written_and_taken_away(sign_in, qrels: Qrels):
     early = researcher.get(f"{one}/download")
     assert (early.status_code, early.json()) == (
         409,
-        {"error": "This archive is not written: wait for its job, or ask for it again."},
+        {"error": "This zip file is not written: wait for its job, or ask for it again."},
     )
     write_zip(export)
     after = researcher.get(one).json()

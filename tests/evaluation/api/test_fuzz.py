@@ -11,7 +11,7 @@ import pytest
 import schemathesis
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from config.wsgi import application
 from core.people.tokens import create_token, scopes_for
 from evaluation.labels.qrels import freeze_qrels

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, kendalltau
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.release.audit_sample import audited, draw_audit
 from evaluation.audit_sample.error_rates import IMPUTATIONS, audited_filters, effects, sample_version
 from evaluation.measures.label_state import LabelState

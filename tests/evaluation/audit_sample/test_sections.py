@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.release.audit_sample import audited, draw_audit
 from evaluation.audit_sample.error_rates import audited_filters, effects
 from evaluation.audit_sample.sections import ANALYSIS, NO_SAMPLE, NOT_JUDGED, section_key

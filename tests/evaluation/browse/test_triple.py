@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from annotation.judging.judgements import import_labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
@@ -126,7 +127,7 @@ def test_changed_and_withdrawn_labels_stay_and_count_no_more(world: World):
     label_item(world, item, ann="Y", ben="Y")
     label = Label.objects.get(annotator=world.ann)
     assert inspected(world.pool, item.triple).settled == "By two people who agree."
-    change(world.ann, label.client_id, uuid4(), "N", LINK, "", 1500)
+    change(world.ann, label.client_id, GivenAnswer(uuid4(), "N", LINK, "", 1500))
     withdraw_labels(world.campaign, world.ben)
     told = inspected(world.pool, item.triple)
     assert [(row.answer, row.counts) for row in label_rows(told, names=True)] == [

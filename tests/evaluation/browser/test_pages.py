@@ -162,7 +162,7 @@ def test_systems_are_chosen_for_surfaces_and_without_webgl_for_maps(page: Page, 
     page.get_by_label("transe").check()
     assert page.evaluate(TRACES) == [[kind, "transe"], [kind, "complex"]]
     assert boxes.count() == 3
-    assert page.get_by_text("This browser has no WebGL").count() == (kind == "heatmap")
+    assert page.locator("[data-message=no-webgl]").count() == (kind == "heatmap")
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
@@ -179,7 +179,7 @@ def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: P
     page.set_viewport_size({"width": 400, "height": 800})  # a file does not depend on the window
     page.goto(PAGE)
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").click()
+        page.locator("[data-format=svg]").click()
     drawn = download.value.path().read_text()
     assert 'width="1000"' in drawn and "current labels" in drawn
     for line in overview(labelled, "micro_mrr")["lines"]:
@@ -190,9 +190,9 @@ def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: P
 def test_settings_are_in_the_address_and_come_back(page: Page):
     page.goto(f"{PAGE}/measures")
     page.select_option("select[name=labels]", "full-test")
-    page.locator("summary", has_text="Measures (").click()
-    page.get_by_label("bpref", exact=True).check()
-    page.get_by_role("button", name="Show").click()
+    page.locator("form.settings summary").first.click()
+    page.locator("[name=measures][value=bpref]").check()
+    page.locator("form.settings [type=submit]").click()
     expect(page.locator("select[name=labels]")).to_have_value("full-test")
     assert "labels=full-test" in page.url and "measures=bpref" in page.url
     expect(page.locator("table.metrics").first).to_contain_text("bpref")

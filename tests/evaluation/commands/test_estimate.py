@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from evaluation.estimates.estimate import TEXTS, estimate
 from evaluation.estimates.kernels.quantities import LISTS, MEASURED
 from pooling.models import Pool

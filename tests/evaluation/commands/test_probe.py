@@ -50,3 +50,13 @@ def test_probe_without_an_answer_says_so(labelled: Pool):
 def test_what_cannot_be_is_said(labelled: Pool, arguments, words):
     with pytest.raises(CommandError, match=words):
         run("probe", *arguments)
+
+
+def test_probe_prints_mean_and_deviation_below_the_chosen_seed(with_seeds: Pool):
+    out, err = run("probe", "p", "--seeds", "families")
+    family = probe_json(with_seeds, Settings(seeds="families"))["families"]["transe-s1"]
+    lines = out.splitlines()[2:]
+    assert [line.split()[0] for line in lines[:5]] == ["transe-s1", "mean", "standard", "distmult", "complex"]
+    assert lines[1].split() == ["mean", "of", "3", "seeds", f"{family['mean']:.4f}"]
+    assert lines[2].split() == ["standard", "deviation", f"{family['sd']:.4f}"]
+    assert "transe-s1 of 3" in err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign, ImportedLabel
 from annotation.release.next_batch import release_next
 from evaluation.estimates.estimate import BANDS, estimate

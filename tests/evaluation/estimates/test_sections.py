@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import mean, stdev
+
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
+from annotation.models import Judgement
 from annotation.release.next_batch import release_next
 from evaluation.estimates.estimate import UNCUT, estimate
 from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
@@ -181,3 +184,34 @@ def test_values_beyond_a_measure_stand_and_are_named_while_intervals_are_cut(sam
     sections = sections_of(ANALYSIS, context_of(sampled))
     note = f"Below 0 or above 1, where no measure can be: {labels}. {UNCUT}"
     assert [key for key, section in sections.items() if note in section.notes] == ["estimates-unbiased"]
+
+
+def test_a_family_of_seeds_has_one_row_with_mean_and_deviation(with_seeds: Pool):
+    Judgement.objects.all().delete()
+    open_campaign(with_seeds, order="random", batch_size=27, whole_questions=False, seed=3)
+    for item in with_seeds.campaign.items.exclude(place=None).select_related("triple"):
+        judge(item.triple, "positive" if item.place % 3 == 0 else "negative")
+    found = estimate(with_seeds)
+    sections = sections_of(ANALYSIS, context_of(with_seeds, seeds="families"))
+    seeds = [found.systems.index(name) for name in ("transe-s1", "transe", "transe-s2")]
+    names = [one.name for one in LISTS]
+    for key, estimates, shown in (
+        ("unbiased", found.unbiased, MEASURED),
+        ("modelled", found.modelled, MEASURED),
+        ("lists", found.unbiased, names),
+    ):
+        (table,) = sections[f"estimates-{key}"].tables
+        assert [row[0] for row in table.rows] == ["transe-s1", "distmult", "complex"]
+        for column, name in enumerate(shown, 1):
+            values = [float(estimates[name].value[i]) for i in seeds]
+            own = table.rows[0][column]
+            assert own["value"] == values[0] and own["low"] == pytest.approx(estimates[name].low[seeds[0]])
+            assert (own["mean"], own["sd"], own["n"]) == pytest.approx((mean(values), stdev(values), 3))
+            assert "mean" not in table.rows[1][column]
+    assert found.plain is not None
+    plain = [float(found.plain[i]) for i in seeds]
+    own = sections["estimates-lists"].tables[0].rows[0][-1]
+    assert (own["value"], own["mean"], own["sd"]) == pytest.approx((plain[0], mean(plain), stdev(plain)))
+    drawn = sections["estimates-unbiased"].chart.data["series"]
+    assert [series["name"] for series in drawn] == ["transe-s1", "distmult", "complex"]
+    assert sections["estimates-counts"] == sections_of(ANALYSIS, context_of(with_seeds))["estimates-counts"]

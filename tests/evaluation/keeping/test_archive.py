@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import CampaignState
 from core.enums import JobState
 from core.models import AuditEntry, Job

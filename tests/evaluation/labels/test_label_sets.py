@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.judging.judgements import import_labels
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Item, Judgement, Label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import mean, stdev
 
 import numpy as np
 import pytest
@@ -130,14 +131,15 @@ def test_protocols_of_the_system_that_is_asked_for(stored: Pool, which):  # noqa
     assert columns_of(sections["protocol-recall"].tables[0])["Sampling, expected"] == expected
 
 
-def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool):  # noqa: F811
-    sections = light(context_of(stored, system="complex"))
+@pytest.mark.parametrize("which", ["filtered", "raw"])
+def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool, which):  # noqa: F811
+    sections = light(context_of(stored, system="complex", answers=which))
     found = max_k_json(stored, "current", [10])["systems"]
     rows = table_of(sections, "alpha").rows
     assert [(row[0], row[1]) for row in rows] == [(n, f"{alpha:g}") for n in SYSTEMS for alpha in ALPHAS]
     chosen = {row[0]: row for row in rows if row[2] == "yes"}
     for name in SYSTEMS:
-        own = found[name]["filtered"]
+        own = found[name][which]
         greedy = own["protocols"]["Greedy"]["10"]
         assert chosen[name][1] == f"{found[name]['alpha']:g}"
         assert chosen[name][3:] == pytest.approx(
@@ -164,6 +166,19 @@ def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool)
         assert columns[f"alpha_{alpha}"][10] == pytest.approx(row[5])
     recall = columns_of(table_of(sections, "alpha-recall"))
     assert {a: recall[f"alpha_{a}"][10] for a in own_rows} == pytest.approx({a: row[7] for a, row in own_rows.items()})
+
+
+def test_lines_of_alpha_are_few_enough_to_be_told_apart(stored: Pool):  # noqa: F811
+    own = max_k_json(stored, "current", [10])["systems"]["complex"]["alpha"]
+    sections = light(context_of(stored, system="complex"))
+    for key in ("alpha-recall", "alpha-f1"):
+        drawn = {s["name"]: s for s in sections[key].chart.data["series"]}
+        assert len(drawn) <= 5 and [name for name, s in drawn.items() if s["wide"]] == [f"α = {own:g} ✓"]
+        assert {"α = 0.2", "α = 50"} <= {name.removesuffix(" ✓") for name in drawn}
+        assert [s["measure"] for s in drawn.values()] == list(range(len(drawn)))
+        columns = columns_of(sections[key].tables[0])
+        for name, s in drawn.items():
+            assert s["y"] == list(columns[f"alpha_{name.removeprefix('α = ').removesuffix(' ✓')}"].values())
 
 
 def test_contrast(stored: Pool):  # noqa: F811
@@ -227,3 +242,66 @@ def test_lines_are_as_long_as_k(stored: Pool):  # noqa: F811
         for series in chart.data["series"]:
             assert series["x"] == KS.tolist() and len(series["y"]) == 100
             assert np.isfinite(series["y"]).all()
+
+
+# -- families of seeds --------------------------------------------------------------------------------------------
+
+SEEDS = ["transe-s1", "transe", "transe-s2"]  # the chosen one first
+ROWS = ["transe-s1", "distmult", "complex"]
+
+
+@pytest.fixture
+def seeds_stored(with_seeds: Pool) -> Pool:
+    store(with_seeds, *SEEDS, "distmult", "complex")
+    return with_seeds
+
+
+def test_values_of_a_family_have_mean_and_deviation_over_its_seeds(seeds_stored: Pool):
+    each, folded = (light(context_of(seeds_stored, k=5, seeds=seeds)) for seeds in ("each", "families"))
+    keys = ["usual-labels", "usual-against", "models-labels-raw", "models-against-filtered"]
+    for key in [*keys, "alpha", "alpha-precision", "contrast"]:
+        one, other = table_of(folded, key), table_of(each, key)
+        assert list(dict.fromkeys(row[0] for row in one.rows if row[0] != "limit")) == ROWS
+        values = [i for i, column in enumerate(one.columns) if column.kind == "value"]
+        differ = 0
+        for place, row in enumerate(row for row in one.rows if row[0] == "transe-s1"):
+            of_seeds = [[r for r in other.rows if r[0] == seed][place] for seed in SEEDS]
+            for i in values:
+                single = [r[i] for r in of_seeds]
+                assert (row[i]["value"], row[i]["n"]) == (single[0], 3)
+                assert (row[i]["mean"], row[i]["sd"]) == (pytest.approx(mean(single)), pytest.approx(stdev(single)))
+                differ += len(set(single)) > 1
+        assert differ and values
+        assert not any(isinstance(value, dict) for row in one.rows if row[0] != "transe-s1" for value in row)
+
+
+def test_means_over_seeds_are_those_of_the_command(seeds_stored: Pool):
+    found = max_k_json(seeds_stored, "current", [5])["systems"]
+    f1 = [found[seed]["filtered"]["protocols"]["Greedy"]["5"]["f1"] for seed in SEEDS]
+    table = table_of(light(context_of(seeds_stored, k=5, seeds="families")), "usual-labels")
+    own = table.rows[0][[column.key for column in table.columns].index("greedy_f1")]
+    assert own == pytest.approx({"value": f1[0], "mean": mean(f1), "sd": stdev(f1), "n": 3})
+
+
+def test_charts_draw_the_chosen_seed_and_a_seed_asks_for_its_family(seeds_stored: Pool):
+    sections = light(context_of(seeds_stored, seeds="families", system="transe-s2"))
+    drawn = [series["name"] for series in sections["models"].chart.data["series"]]
+    assert drawn == [*ROWS, "top-k limit", "max-k limit"]
+    assert sections["protocol-f1"].title == "F1 of the protocols: transe-s1"
+    with pytest.raises(EvaluationError, match="'nobody'"):
+        light(context_of(seeds_stored, seeds="families", system="nobody"))
+
+
+def test_a_family_has_no_mean_while_a_seed_lacks_its_distributions(with_seeds: Pool):
+    store(with_seeds, "transe-s1", "transe", "distmult", "complex")
+    sections = light(context_of(with_seeds, seeds="families"))
+    assert sections["absent"].finding == "Not shown: transe-s2." and sections["absent"].actions
+    rows = table_of(sections, "usual-labels").rows
+    assert [row[0] for row in rows] == ROWS and not any(isinstance(value, dict) for value in rows[0])
+
+
+def test_without_distributions_of_a_chosen_seed_there_is_nothing_to_show(with_seeds: Pool):
+    store(with_seeds, "transe")
+    for part in ANALYSIS.parts:
+        (section,) = part.compute(context_of(with_seeds, seeds="families"))
+        assert section.finding == "Not shown: transe-s1, transe-s2, distmult and complex."

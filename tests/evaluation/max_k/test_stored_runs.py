@@ -20,12 +20,11 @@ from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers,
 from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.questions.kernel import Csr
+from pooling.questions.kernel import Csr, questions_from_keys
 from pooling.runs.distributions import store_predictive
 from pooling.runs.files import question_id
 from pooling.runs.imports import import_run
 from pooling.runs.score import wanted_triples
-from pooling.scoring.rank_rows import questions_from_keys
 from pooling.training.train import systems_with_runs
 from tests.evaluation.max_k.oracle import MaxK, answers_of, mean_goodness
 from tests.evaluation.oracle import Question, Triple, seeds_of
@@ -137,6 +136,14 @@ def test_limits_are_means_over_the_questions(labelled: Pool, which):
         each = [oracle_limits(int(n), KS)[i] for n in counts]
         for part in ("precision", "recall", "f1"):
             assert getattr(found, part) == pytest.approx(np.mean([getattr(one, part) for one in each], axis=0))
+
+
+def test_limits_of_one_are_exactly_one():
+    """Questions of 1 to 6 answers, 1 to 6 of each: a sum of their shares times 1 is 1.0000000000000002."""
+    counts = np.repeat(np.arange(1, 7), np.arange(1, 7))
+    top, most = limits(Csr(np.concatenate([[0], np.cumsum(counts)]), np.zeros(counts.sum(), np.int32)))
+    assert np.asarray(top.precision)[0] == 1
+    assert (np.asarray(most.precision) == 1).all() and np.asarray(most.recall)[-1] == 1
 
 
 def test_limits_bound_every_protocol(stored: Pool):

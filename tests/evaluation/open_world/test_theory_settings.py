@@ -142,6 +142,23 @@ def test_what_the_expectation_leaves_out_is_said():
 def test_sports_of_1956():
     section = SECTIONS["example"](TheorySettings())
     assert section.finding.startswith("MRR of the question is 0.2 before and 0.8229 after")
+    shown = {row[0]: (row[3], row[4]) for row in section.tables[0].rows}
+    assert shown == {  # the paper's table 1
+        "swimming": (5, 1), "sailing": (5, 1), "water polo": (1, 1), "boxing": (2, 1), "dressage": (3, 1),
+        "show jumping": (4, 1), "canoe sprint": (7, 3), "cycling": (9, 4),
+    }  # fmt: skip
+
+
+def test_deviations_are_the_roots_of_the_variances_that_the_other_sections_use():
+    rows = table_of("numbers", TheorySettings(beta=0.35, strength=0.7))
+    own = variances(TheorySettings(beta=0.35, strength=0.7))[:, 0]
+    assert [row["sd"] ** 2 for row in rows] == pytest.approx(own.tolist(), rel=1e-12)
+
+
+def test_a_correlated_logarithm_is_that_of_theorem_4_3():
+    assert "Theorem 4.3, with ρ" in SECTIONS["correlation"](TheorySettings()).caption
+    assert "Theorem 4.1" in SECTIONS["theory"](TheorySettings()).caption
+    assert "Theorem 4.3" in SECTIONS["theory"](TheorySettings(rho=0.1)).caption
 
 
 def test_a_figure_draws_no_more_than_it_may():

@@ -139,7 +139,7 @@ def test_an_overview_is_computed_once_for_all_measures(labelled: Pool, monkeypat
 
 
 def test_an_overview_is_json_without_nan(labelled: Pool):
-    json.dumps(rankings._compute(labelled), allow_nan=False)
+    json.dumps(rankings._compute(labelled, Settings()), allow_nan=False)
 
 
 def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool, monkeypatch):

@@ -8,7 +8,7 @@ from core.errors import UserError
 from evaluation.labels.pool_table import pool_table
 from evaluation.overview.full_report import full_report, report_html
 from evaluation.overview.rankings import SHARES, overview
-from evaluation.overview.sections import measure_of, overview_sections
+from evaluation.overview.sections import OVERVIEW, measure_of, overview_sections
 from evaluation.sections.section import Section
 from evaluation.sections.settings import RANKING, Settings
 from pooling.models import Pool, Run
@@ -85,7 +85,7 @@ def test_chapter_is_of_the_current_labels_whatever_is_chosen(labelled: Pool):
     assert chosen.chapters[0].parts == usual.parts
     html = report_html(chosen)
     assert html.index('href="#chapter-overview"') < html.index('href="#chapter-measures"')
-    assert "by the current labels, whatever label sets the rest of the report is of." in html
+    assert OVERVIEW.lead in html
     judge(labelled.triples.filter(reason="", judgement=None)[0], "positive")
     assert full_report(labelled, MACRO).chapters[0].parts != usual.parts
 

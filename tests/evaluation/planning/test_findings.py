@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from django.conf import settings
 
 from annotation.enums import Verdict
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
 from evaluation.planning.findings import (
     NO_FAMILY,
+    Findings,
+    Judged,
     contributors_here,
     findings,
+    judged_limits,
     judged_of,
     not_comparable,
     own_places,
     reuse_version,
 )
+from pooling.graphs.imports import import_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool, System
-from pooling.pools.build import score_for_pool, unpack_provenance
+from pooling.pools.build import import_pool, score_for_pool, unpack_provenance
 from pooling.pools.growth import extend_pool, grow
+from pooling.pools.seeds import seed_array
+from pooling.runs.files import question_id
+from pooling.runs.imports import import_run
 from tests.evaluation.oracle import Oracle, Question, Triple, sides
 from tests.factories import judge, make_system, progress_of
 
@@ -57,6 +68,13 @@ def test_without_provenance_findings_are_what_runs_return_today(labelled: Pool):
     found = findings(labelled, pool_table(labelled))
     assert (found.names, found.by_ranks) == (KINDS, True)
     assert (found.found == by_provenance.found).all()
+
+
+def test_findings_of_a_family_of_seeds_are_those_of_any_seed():
+    found = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=bool)
+    folded = Findings(["a", "b", "a-s1", "gone"], found, by_ranks=False).folded({"a": "a-s1", "a-s1": "a-s1", "b": "b"})
+    assert folded.names == ["a-s1", "b", "gone"]
+    assert folded.found.astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]]
 
 
 def test_families_are_told_where_there_are_two(labelled: Pool):
@@ -157,7 +175,14 @@ def test_comparable_is_who_was_pooled_or_is_judged_enough(labelled: Pool, beside
     rows = judged_of(labelled, table, label_set(labelled, table, "current", "original"), True)
     share = rows[3].shares[5]
     assert share is not None and share < 0.9
-    assert not_comparable(labelled)["rotate"] == {"judged": share, "k": 5, "missing": rows[3].missing}
+    assert not_comparable(labelled)["rotate"] == {
+        "judged": share,
+        "of_possible": rows[3].of_possible(5),
+        "k": 5,
+        "missing": rows[3].missing,
+    }
+    share = rows[3].of_possible(5)
+    assert share is not None
     assert rows[3].is_comparable(share) and not rows[3].is_comparable(share + 1e-9)
     assert rows[0].is_comparable(1.0)  # pooled, whatever is judged
 
@@ -173,3 +198,52 @@ def test_version_changes_with_what_the_pool_is(labelled: Pool):
     assert reuse_version(Pool.objects.get(pk=labelled.pk)) == before
     labelled.contributors = [*labelled.contributors, "rotate"]
     assert reuse_version(labelled) != before
+
+
+# -- what the pool could hold --
+
+
+def test_the_limit_is_what_the_pool_holds_of_the_first_k(labelled: Pool):
+    """By loops: of each question min(k, seeds and pooled triples that answer it) / min(k, candidates)."""
+    labelled.triples.filter(judgement=None).delete()
+    table = pool_table(labelled)
+    chosen = label_set(labelled, table, "current", "original")
+    graph, seeds = table.graph, seed_array(labelled).tolist()
+    held: dict[Question, set[int]] = {}
+    for h, r, t in [*seeds, *triples_of(labelled)]:
+        held.setdefault((0, h, r), set()).add(t)
+        held.setdefault((1, t, r), set()).add(h)
+    asked = {q for h, r, t in seeds for q in ((0, h, r), (1, t, r))}
+    known: dict[Question, set[int]] = {}
+    unsampled = [triple for triple in graph.test.tolist() if triple not in seeds]
+    for h, r, t in [*graph.train.tolist(), *graph.valid.tolist(), *unsampled]:
+        known.setdefault((0, h, r), set()).add(t)
+        known.setdefault((1, t, r), set()).add(h)
+    for k in (5, 10):
+        most = {q: min(k, graph.num_entities - len(known.get(q, ()))) for q in asked}
+        expected = sum(min(len(held[q]), most[q]) / most[q] for q in asked) / len(asked)
+        for row in judged_of(labelled, table, chosen, True):
+            assert row.limits[k] == pytest.approx(expected, abs=1e-12) != 1
+            assert row.of_possible(k) == pytest.approx(row.shares[k] / expected, abs=1e-12)
+
+
+def test_a_system_is_comparable_by_its_share_of_what_the_pool_could_hold():
+    row = Judged("x", False, 10, {10: 0.7}, {10: 0.771})
+    assert row.is_comparable(0.9) and not row.is_comparable(0.91)
+    assert not Judged("x", False, 10, {10: 0.7}, {10: 1.0}).is_comparable(0.9)
+    assert Judged("x", False, 10, {10: None}, {10: None}).of_possible(10) is None
+
+
+@pytest.mark.data
+def test_no_system_can_exceed_0_771_on_the_published_pool(db, tmp_path):
+    data = Path(settings.DATA_ROOT)
+    folder = data / "fb-test-s"
+    graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
+    files = {"file": folder / "pool.tsv.gz", "seeds_file": folder / "seed_triples.tsv"}
+    pool = import_pool(graph, name="fb-test-s", **files)
+    head, relation, tail = (folder / "seed_triples.tsv").read_text().splitlines()[0].split("\t")
+    (tmp_path / "run").write_text(f"{question_id(0, head, relation)} Q0 {tail} 1 1 x\n")
+    import_run(graph, tmp_path / "run", name="x", pool=pool)  # a pool table needs the rank rows of one system
+    table = pool_table(pool)
+    limits = judged_limits(pool, table, label_set(pool, table, "current", "original"))
+    assert limits[10] is not None and round(limits[10], 3) == 0.771

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.db.models import Q
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign
 from annotation.quality.kernel import Share
 from evaluation.labels.pool_table import pool_table
@@ -17,10 +17,11 @@ from evaluation.measures.question_sums import question_sums
 from evaluation.measures.values import values
 from evaluation.planning.forecast import Point, forecast, plan
 from evaluation.planning.kernel import LEAST_JUDGED, bootstrap_order, fit_yield
+from evaluation.planning.replay import Truth, known_pool
 from evaluation.planning.sections import ANALYSIS, NO_ORDER, NOT_MEASURED, hours_in_words, in_words, plan_json
 from evaluation.planning.work_left import Pace, Span, Work, order_figure, work_of
 from evaluation.planning.yields import yields
-from evaluation.sections.figure_cache import part_figure, part_version
+from evaluation.sections.figure_cache import analysis_content, part_figure, part_version
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.analyses.test_accumulation import in_time  # noqa: F401 - a fixture
@@ -285,3 +286,29 @@ def test_one_system_has_no_order_and_no_forecast(labelled: Pool):
     assert sections["order-now"].finding == f"By Micro MRR tau is undefined: {NO_ORDER}. Nothing stops at a target."
     assert sections["order-pairs"].tables[0].rows == []
     assert "There is no forecast for tau 0.90: tau is undefined" in sections["left"].finding
+
+
+# -- families of seeds --------------------------------------------------------------------------------------------
+
+
+def test_three_seeds_of_a_system_are_one_system_of_the_order(with_seeds: Pool):
+    """Of five systems there would be ten pairs, of the three families there are three."""
+    parts = analysis_content(with_seeds, ANALYSIS, Settings(measures=("micro_mrr",)))["parts"]
+    (row,) = parts[0]["sections"][0]["tables"][0]["rows"]
+    context = context_of(with_seeds, measures=("micro_mrr",), seeds="families")
+    sums = context.labels.sums(["micro_mrr"])
+    assert context.systems == ["transe-s1", "distmult", "complex"]
+    expected = bootstrap_order(sums, context.rng(), 1000)["micro_mrr"]
+    assert row[1] == {"value": expected.mean, "low": expected.low, "high": expected.high} and row[3] == 3
+    figure = order_figure(with_seeds, "micro_mrr").content
+    assert (figure["pairs"], figure["tau"]) == (3, expected.mean)
+    found = plan_json(with_seeds)
+    assert [one["pairs"] for one in found["order"].values()] == [3] * 6
+    assert "transe-s1 of 3 (transe-s1, transe, transe-s2)" in found["says"][-1]
+    points = parts[1]["sections"][1]["tables"][0]["rows"]
+    assert points[-1][2]["value"] == pytest.approx(expected.mean)
+
+
+def test_a_replay_ranks_families_and_not_their_seeds(with_seeds: Pool):
+    truth = Truth(dict(with_seeds.judgements.values_list("triple_id", "verdict")), [])
+    assert known_pool(with_seeds, truth).table.systems == ["transe-s1", "distmult", "complex"]

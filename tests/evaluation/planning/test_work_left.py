@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import Verdict
 from annotation.models import Campaign, Label, Slot
 from annotation.quality.kernel import Share

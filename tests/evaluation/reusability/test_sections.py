@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from statistics import mean, stdev
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from evaluation.reusability.leave_out import each_system, says
 from evaluation.reusability.sections import ANALYSIS, reusability_json
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
-from pooling.models import Pool, PooledTriple
+from pooling.models import Pool, PooledTriple, System
 from pooling.pools.build import score_for_pool, unpack_provenance
 from tests.evaluation.cases import columns_of, context_of, sections_of
 from tests.factories import make_system, progress_of
@@ -190,3 +191,85 @@ def test_json_has_the_figures_of_the_page(labelled: Pool):
                     assert one["own"][left_out] == own
     judged = columns_of(sections["judged"].tables[0])
     assert {name: row["at"]["10"] for name, row in found["judged"].items()} == judged["judged_10"]
+
+
+# -- families of seeds --------------------------------------------------------------------------------------------
+
+SEEDS = ["transe", "transe-s1", "transe-s2"]
+CHOSEN = ["transe-s1", "distmult", "complex"]
+
+
+def folded_values(pool: Pool) -> dict[str, list[float]]:
+    pool_table._tables.clear()
+    content = metrics(pool, "current", NAMES)["systems"]
+    return {name: [content[system][name] for system in CHOSEN] for name in NAMES}
+
+
+def test_a_family_of_seeds_is_left_out_as_one_system(with_seeds: Pool):
+    context = ANALYSIS.context(with_seeds, Settings(measures=NAMES))
+    section = sections_of(ANALYSIS, context)["leave-system"]
+    before, tables = folded_values(with_seeds), dict(zip(NAMES, map(columns_of, section.tables), strict=True))
+    assert section.tables[0].rows[0][0] == "transe-s1" and len(section.tables[0].rows) == 3
+    for left_out, group in (("transe-s1", SEEDS), ("distmult", ["distmult"])):
+        gone = found_by_only(with_seeds, group)
+        judgements = list(Judgement.objects.filter(triple__in=gone))
+        Judgement.objects.filter(triple__in=gone).delete()
+        PooledTriple.objects.filter(pk__in=[triple.pk for triple in gone]).delete()
+        after = folded_values(with_seeds)
+        PooledTriple.objects.bulk_create(gone)
+        Judgement.objects.bulk_create(judgements)
+        own = CHOSEN.index(left_out)
+        for name in NAMES:
+            columns, sign = tables[name], 1 if name == "micro_mr" else -1
+            assert columns["triples"][left_out] == len(gone) > 0
+            tau = kendalltau(before[name], after[name]).statistic  # of three systems
+            assert columns["tau"][left_out] == pytest.approx(tau, abs=1e-9)
+            places = [rankdata(sign * np.array(values), "min")[own] for values in (before[name], after[name])]
+            assert [columns[key][left_out] for key in ("place", "place_without")] == places
+            assert columns["change"][left_out] == pytest.approx(after[name][own] - before[name][own], abs=1e-12)
+    assert len(found_by_only(with_seeds, ["transe-s1"])) < len(
+        found_by_only(with_seeds, SEEDS)
+    )  # else nothing is shown
+
+
+@pytest.mark.parametrize("has_provenance", [True, False])
+def test_a_chosen_seed_that_was_not_pooled_stands_for_the_one_that_was(labelled: Pool, has_provenance: bool):
+    seed = make_system(labelled.graph, "transe", seed=1)
+    score_for_pool(seed, labelled, progress_of(labelled))
+    System.objects.filter(pk=seed.pk).update(validation_mrr=0.9)
+    if not has_provenance:
+        labelled.triples.update(provenance=b"")
+    sections = sections_of(ANALYSIS, ANALYSIS.context(labelled, Settings(measures=("micro_mrr",))))
+    leave = columns_of(sections["leave-system"].tables[0])
+    assert list(leave["triples"]) == CHOSEN
+    if has_provenance:
+        assert leave["triples"]["transe-s1"] == len(found_by_only(labelled, ["transe"])) > 0
+    assert {leave["place"][name] for name in CHOSEN} == {1, 2, 3}
+    judged = columns_of(sections["judged"].tables[0])
+    assert judged["pooled"] == {"transe-s1": "no", "distmult": "yes", "complex": "yes"}
+    (action,) = sections["judged"].actions
+    assert action.fields == {"system": "transe-s1"}
+
+
+def test_judged_shares_have_mean_and_deviation_over_seeds(with_seeds: Pool):
+    with_seeds.triples.filter(judgement__verdict="negative").first().judgement.delete()
+    each = columns_of(sections_of(ANALYSIS, context_of(with_seeds))["judged"].tables[0])
+    table = sections_of(ANALYSIS, ANALYSIS.context(with_seeds, Settings()))["judged"].tables[0]
+    assert [row[0] for row in table.rows] == CHOSEN
+    keys = ["judged_5", "possible_5", "judged_10", "possible_10"]
+    differ = 0
+    for column, key in zip(table.columns[2:6], keys, strict=True):
+        assert column.key == key
+        values = [each[key][seed] for seed in SEEDS]
+        own = table.rows[0][2 + keys.index(key)]
+        assert own["value"] == values[1] and own["n"] == 3
+        assert (own["mean"], own["sd"]) == (pytest.approx(mean(values)), pytest.approx(stdev(values), abs=1e-12))
+        differ += len(set(values)) > 1
+    assert differ
+    assert not any(isinstance(value, dict) for row in table.rows[1:] for value in row)
+
+
+def test_scripts_are_told_which_seeds_a_system_stands_for(with_seeds: Pool):
+    found = reusability_json(with_seeds, Settings(measures=NAMES))
+    assert list(found["judged"]) == list(found["without"]["system"]) == CHOSEN
+    assert "transe-s1 of 3 (transe-s1, transe, transe-s2)" in found["says"][-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.text import slugify
 
-from evaluation.analyses.registry import ANALYSES
+from evaluation.analyses.registry import ANALYSES, PAPERS
 from evaluation.measures.registry import MEASURES
 from evaluation.sections.help_pages import PAGES, help_page, render_help
 
@@ -55,7 +55,7 @@ def test_pages_are_there(page: str):
 
 
 def test_every_page_of_the_evaluation_has_a_heading():
-    asked = {(analysis.docs_page, analysis.docs) for analysis in ANALYSES}
+    asked = {(analysis.docs_page, analysis.docs) for analysis in (*ANALYSES, *PAPERS)}
     asked |= {("evaluation", heading) for heading in ("label-sets", "questions", "report")}
     for name, heading in asked:
         page = help_page(name)

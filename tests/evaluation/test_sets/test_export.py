@@ -46,8 +46,10 @@ from tests.factories import judge, names_of, town
 FILES = {
     "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "labels.jsonl",
     "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz", "runs/distmult.txt.gz",
-    "runs/complex.txt.gz", "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",
+    "runs/complex.txt.gz", "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv",
+    "score.py", "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",
 }  # fmt: skip
+OF_RUNS = ("runs/", "ranks/", "measures", "score", "per_question")  # not there without runs
 
 
 @pytest.fixture
@@ -134,13 +136,13 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
     sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
     assert described == {name: sha256 for name, sha256 in sums.items() if name != "croissant.json"}
     # nobody has labelled here: no record, no record set
-    assert [one.id for one in data.metadata.record_sets] == ["judgements", "topics", "per_question"]
-    for name in ("judgements", "topics", "per_question"):
+    assert [one.id for one in data.metadata.record_sets] == ["judgements", "topics", "measures", "per_question"]
+    for name in ("judgements", "topics", "measures", "per_question"):
         file = folder / f"{name}.tsv"
         text = file.read_text() if file.exists() else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
         header, *lines = (line.split("\t") for line in text.splitlines())
         records = [[as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)]
-        numbers = {"depth", "answers", *USUAL_NAMES}
+        numbers = {"depth", "answers", "value", *USUAL_NAMES}
         assert records == [
             [repr(float(cell)) if column in numbers else cell for column, cell in zip(header, line, strict=True)]
             for line in lines
@@ -222,7 +224,7 @@ def test_readme_says_the_numbers(qrels: Qrels, folder: Path):
     text = (folder / "README.md").read_text()
     assert [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")] == [
         "How it was made", "Numbers", "Agreement", "Measures of the systems", "Known limits", "How to read it",
-        "Licence and citation", "Files",
+        "The same measures elsewhere", "Licence and citation", "Files",
     ]  # fmt: skip
     for line in (
         f"| positive (seed triples included) | {qrels.num_positive:,} |",
@@ -448,7 +450,7 @@ def test_a_pool_without_runs_is_exported_without_measures(pool: Pool, tmp_path: 
         system.run.delete()
     export_test_set(freeze_qrels(pool, "v1"), tmp_path / "out")
     names = names_in(tmp_path / "out")
-    assert names == {name for name in FILES if not name.startswith(("runs/", "per_question"))}
+    assert names == {name for name in FILES if not name.startswith(OF_RUNS)}
     text = (tmp_path / "out/README.md").read_text()
     assert "None: no system had a complete run when the qrels were frozen, or they were left out." in text
 

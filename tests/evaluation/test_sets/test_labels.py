@@ -10,6 +10,7 @@ import mlcroissant
 import pytest
 
 from annotation.judging.judgements import import_labels
+from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.guidelines import save_guidelines
@@ -198,7 +199,7 @@ def test_what_comes_later_changes_no_byte(world: World, tmp_path: Path):
     qrels = freeze_qrels(world.pool, "v1", licence="CC-BY-4.0", citation="Ada, 2026")
     before = export(qrels, tmp_path / "before")
     label = Label.objects.filter(annotator=world.cleo).latest("pk")
-    change(world.cleo, label.client_id, answer="Y", client_id=uuid4(), source_url=LINK, comment="x")
+    change(world.cleo, label.client_id, GivenAnswer(answer="Y", client_id=uuid4(), source_url=LINK, comment="x"))
     withdraw_labels(world.campaign, world.ben, by=world.manager, reason="gone")
     label_and_release(world, items_of(world)[5], ann="Y", cleo="Y")
     save_guidelines(world.campaign, "# Newest", by=world.manager)

@@ -17,21 +17,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, System
 from pooling.pools.build import check_name
 from tests.factories import make_person, names_of
-from tests.page import (
-    element,
-    elements,
-    fields,
-    has,
-    links,
-    notices,
-    numbers,
-    parse,
-    posts,
-    refusal,
-    refusals,
-    refused,
-    table,
-)
+from tests.page import element, elements, fields, has, links, notices, numbers, parse, posts, refusal, refusals, table
 from tests.pages.world import make_pool, make_system
 
 
@@ -85,13 +71,13 @@ def test_a_name_must_be_typed_to_delete(town: Graph):
     going = preview(pool)
     assert table(page, "goes") == [[kind, f"{n:,}"] for kind, n in going.rows]
     assert dict(going.rows)[str(PooledTriple._meta.verbose_name_plural)] == 7
-    asked = str(TypedNameForm(expected="old").fields["name"].label)
-    assert parse(page).one(tag="label", for_="id_name").text == asked and asked.endswith(" old")
+    asked = str(TypedNameForm(expected="old").fields["typed"].label)
+    assert parse(page).one(tag="label", for_="id_typed").text == asked and asked.endswith(" old")
     for typed in ("", "Old", "xold "):
-        answer = client.post("/pools/old/delete", {"name": typed})
-        assert refused(answer) == {"name": [NOT_TYPED.format("old")]}
+        answer = client.post("/pools/old/delete", {"typed": typed})
+        assert answer.context["form"].errors == {"typed": [NOT_TYPED.format("old")]}
     assert Pool.objects.count() == 1
-    assert client.post("/pools/old/delete", {"name": "old"}).headers["Location"] == "/pools"
+    assert client.post("/pools/old/delete", {"typed": "old"}).headers["Location"] == "/pools"
     assert Pool.objects.count() == 0
     assert notices(client.get("/pools")) == [DELETED.format("old")]
 
@@ -102,8 +88,8 @@ def test_what_has_to_stay_says_why_and_cannot_be_posted(town: Graph):
     client, url = boss(), "/graphs/town/systems/transe/delete"
     page = client.get(url)
     assert [one.text for one in elements(page, "stays")] == [USED_BY.format("old")] == preview(system).refused
-    assert "name" not in fields(page) and posts(page) == []
-    assert refusals(client.post(url, {"name": "transe"})) == refusal(lambda: remove(system, None))
+    assert "typed" not in fields(page) and posts(page) == []
+    assert refusals(client.post(url, {"typed": "transe"})) == refusal(lambda: remove(system, None))
     assert System.objects.count() == 1
 
 

@@ -42,6 +42,14 @@ def test_filters_are_those_of_the_list(world, researcher):
     }
 
 
+def test_pools_tell_their_rule_and_are_listed_by_it(world, researcher):
+    pool = Pool.objects.get()
+    Pool.objects.filter(pk=pool.pk).update(rule="raw", diagnosis={"k": 10})
+    (row,) = researcher.get("/api/v1/pools", {"rule": "raw"}).json()["results"]
+    assert (row["name"], row["rule"], row["diagnosis"]) == (pool.name, "raw", {"k": 10})
+    assert names(researcher.get("/api/v1/pools", {"rule": "filtered"})) == []
+
+
 @pytest.mark.parametrize(("what", "model"), [("graphs", Graph), ("pools", Pool)])
 def test_archive_is_told_and_can_be_left_out(world, researcher, tmp_path, what, model):
     kept = model.objects.get().name

@@ -12,6 +12,7 @@ from annotation.people.own_data import erase, own_data
 from core.enums import TokenScope
 from core.models import ApiToken
 from core.people.tokens import create_token
+from tests.page import refused
 
 GRAPHS, CLAIM = "/api/v1/graphs", "/api/v1/campaigns/town-pool/claim"
 
@@ -125,9 +126,8 @@ def test_page_shows_a_token_once(world, sign_in):
 def test_page_says_what_is_wrong(world, sign_in):
     client = sign_in("annotator")
     response = client.post("/account/tokens", {"name": "", "scopes": ["read"], "days": "7"})
-    html = response.content.decode()
     assert response.status_code == 422
-    assert "This field is required." in html and "read is not one of the available choices" in html
+    assert refused(response) == {"name": ["required"], "scopes": ["invalid_choice"]}
     assert not ApiToken.objects.exists()
 
 

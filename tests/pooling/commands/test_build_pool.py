@@ -15,6 +15,7 @@ from pooling.pools.seeds import draw_seeds, seed_array
 from pooling.runs.distributions import has_predictive
 from pooling.runs.score import wanted_triples
 from tests.factories import make_system, town
+from tests.pooling.pools.raw_cases import make_old
 
 
 def test_build_pool_prints_the_counts(trained, run):
@@ -101,7 +102,7 @@ def test_build_pool_that_fails_is_an_error(trained, run, monkeypatch):
     def fail(*args: object, **kwargs: object) -> None:
         raise ValueError("the scores are not finite")
 
-    monkeypatch.setattr(pools, "score_system", fail)
+    monkeypatch.setattr(pools, "score_triples", fail)
     with pytest.raises(CommandError) as caught:
         run("build_pool", "town", "--name", "p")
     assert str(caught.value) == "build pool p: ValueError: the scores are not finite"
@@ -122,7 +123,7 @@ def test_import_pool_prints_counts_and_what_was_left_out(trained, run, tmp_path)
         "--seeds",
         str(tmp_path / "seeds.tsv"),
     )
-    assert out == "p: 1 seeds, 1 pooled triples, 0 filtered, 1 to people\n"
+    assert out.splitlines()[0] == "p: 1 seeds, 1 pooled triples, 0 filtered, 1 to people"
     assert err == f"left out, known fact (train): 1 lines\n  pool.tsv:2: {' '.join(known)}\n"
 
 
@@ -150,5 +151,34 @@ def test_build_pool_goes_on_with_one_that_failed(trained, run):
     whole = pool_counts(Pool.objects.get())
     Pool.objects.update(state="failed")
     _, err = run("build_pool", "town", "--name", "p", "--sample", "0.1", "--depth", "7")
-    assert err.splitlines()[0] == "p was begun before (sample 0.5 of test, seed 42, depth 5): going on."
+    assert err.splitlines()[0] == "p was begun before (sample 0.5 of test, seed 42, depth 5, filtered): going on."
     assert (pool_counts(Pool.objects.get()), Pool.objects.get().state) == (whole, "ready")
+
+
+def test_build_pool_by_the_raw_rule_and_the_report_says_so(trained, run):
+    run("build_pool", "town", "--name", "p", "--sample", "0.5", "--depth", "5", "--rule", "raw", "--no-predictive")
+    pool = Pool.objects.get()
+    assert pool.rule == "raw"
+    assert json.loads(run("pool_report", "p", "--json")[0])["rule"] == "raw"
+    assert "pooling rule            raw" in run("pool_report", "p")[0].splitlines()
+    with pytest.raises(CommandError, match="invalid choice: 'unknown'"):
+        run("build_pool", "town", "--name", "q", "--rule", "unknown")
+
+
+def test_build_pool_offers_to_score_again(trained, run):
+    run("build_pool", "town", "--name", "p", "--sample", "0.5", "--depth", "5", "--no-predictive")
+    make_old(Run.objects.get(system__name="transe"))
+    asked = ("build_pool", "town", "--name", "q", "--sample", "0.5", "--rule", "raw", "--no-predictive")
+    with pytest.raises(CommandError, match=r"transe lacks it for 27 of 28 questions.*--score-again"):
+        run(*asked)
+    run(*asked, "--score-again")
+    assert Pool.objects.get(name="q").state == "ready"
+
+
+def test_import_pool_says_what_its_candidates_tell_of_the_rule(trained, run, tmp_path):
+    (tmp_path / "seeds.tsv").write_text("\t".join(town()["test"][0]))
+    (tmp_path / "pool.tsv").write_text("p7\tlives in\tcity 1\t3\n")
+    files = ("--file", str(tmp_path / "pool.tsv"), "--seeds", str(tmp_path / "seeds.tsv"))
+    out = run("import_pool", "town", "--name", "p", *files)[0].splitlines()
+    assert out[1].startswith("2 of 2 questions (100.0 %) have fewer than 3 candidates")
+    assert out[2].startswith("Not a filtered pool: ")

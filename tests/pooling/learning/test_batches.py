@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.learning.batches import QuestionBatches, TripleBatches, column_scores
+from pooling.learning.batches import QuestionBatches, TripleBatches, scores_of
 from pooling.learning.losses import factors_of
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model, resolve_settings
@@ -218,9 +218,9 @@ def test_mixed_precision_rounds_products_only(name, rounded):
     """The code path of a GPU, on a CPU: distances stay as they are, all scores come back in full precision."""
     _, spec, model = small_batches(TripleBatches, name)
     query = spec.query(model, torch.arange(4), torch.zeros(4, dtype=torch.long))
-    expected = column_scores(spec, model, query, None)
+    expected = scores_of(spec, model)(query, None)
     with torch.autocast("cpu", torch.bfloat16):
-        found = column_scores(spec, model, query, None)
+        found = scores_of(spec, model)(query, None)
     assert found.dtype == torch.float32
     assert torch.equal(found, expected) is not rounded
     torch.testing.assert_close(found, expected, rtol=0.02, atol=0.02)

@@ -9,7 +9,7 @@ import torch
 
 from pooling.learning import batches as batching
 from pooling.learning import loop, memory
-from pooling.learning.loop import Diverged, TrainingCancelled, train_system
+from pooling.learning.loop import Diverged, Training, TrainingCancelled, train_system
 from pooling.scoring import checkpoints
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.ranks import NotFinite
@@ -28,22 +28,24 @@ def cycle():
     return triples[:54], triples[54:]
 
 
-def train_on_cycle(directory, name="distmult", *, seed=1, on_progress=None, should_stop=None, valid=None, **overrides):
+def train_on_cycle(directory, name="distmult", *, seed=1, valid=None, on_progress=None, should_stop=None, **overrides):
     train, held_out = cycle()
+    calls = {"on_progress": on_progress, "should_stop": should_stop}
     settings = {"embedding_dim": 8, "epochs": 6, "batch_size": 16, **overrides}
     return train_system(
-        name,
-        train,
-        held_out if valid is None else valid,
-        ENTITIES,
-        RELATIONS,
-        resolve_settings(name, ENTITIES, len(train), settings),
-        seed=seed,
-        device="cpu",
-        directory=directory,
-        on_progress=on_progress,
-        should_stop=should_stop,
-        threads=1,
+        Training(
+            name,
+            train,
+            held_out if valid is None else valid,
+            ENTITIES,
+            RELATIONS,
+            resolve_settings(name, ENTITIES, len(train), settings),
+            seed=seed,
+            device="cpu",
+            directory=directory,
+            threads=1,
+            **{key: call for key, call in calls.items() if call},
+        )
     )
 
 
@@ -279,14 +281,19 @@ def test_train_system_progress_counts_down(tmp_path, monkeypatch):
 
 def spoil(monkeypatch, epoch):
     """Scores become NaN from this epoch on."""
-    scores, train_epoch, now = batching.column_scores, loop._Run.train_epoch, [0]
+    scores_of, train_epoch, now = batching.scores_of, loop._Run.train_epoch, [0]
 
     def watched(run, number):
         now[0] = number
         return train_epoch(run, number)
 
     monkeypatch.setattr(loop._Run, "train_epoch", watched)
-    monkeypatch.setattr(batching, "column_scores", lambda *args: scores(*args) * (torch.nan if now[0] >= epoch else 1))
+
+    def spoilt(*model):
+        score = scores_of(*model)
+        return lambda *asked: score(*asked) * (torch.nan if now[0] >= epoch else 1)
+
+    monkeypatch.setattr(batching, "scores_of", spoilt)
 
 
 def test_train_system_diverging_at_once_keeps_nothing(tmp_path, monkeypatch):
@@ -379,19 +386,21 @@ def test_train_system_older_row_is_resumed(tmp_path):
     chosen = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 3})
     older = {key: value for key, value in chosen.items() if key not in NEUTRAL}
 
-    def run(folder, settings, should_stop=None):
+    def run(folder, settings, should_stop=lambda: False):
         return train_system(
-            "distmult",
-            train,
-            held_out,
-            ENTITIES,
-            RELATIONS,
-            settings,
-            seed=1,
-            device="cpu",
-            directory=tmp_path / folder,
-            should_stop=should_stop,
-            threads=1,
+            Training(
+                "distmult",
+                train,
+                held_out,
+                ENTITIES,
+                RELATIONS,
+                settings,
+                seed=1,
+                device="cpu",
+                directory=tmp_path / folder,
+                should_stop=should_stop,
+                threads=1,
+            )
         )
 
     expected = run("new", chosen)
@@ -431,6 +440,6 @@ def test_umls_figures(tmp_path):
     for name, figure in figures.items():
         chosen = resolve_settings(name, data.num_entities, len(train))
         args = (data.num_entities, data.num_relations, chosen)
-        train_system(name, train, valid, *args, seed=1, device="cpu", directory=tmp_path / name, threads=1)
+        train_system(Training(name, train, valid, *args, seed=1, device="cpu", directory=tmp_path / name, threads=1))
         ranks = rank_of_triples(load_scorer(name, tmp_path / name, *args, "cpu"), test, train, valid, num_relations=46)
         assert ranks.mrr > figure - 0.025, name

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.callbacks import Watch
 from pooling.scoring.ranking import rank_of_triples, validation_mrr
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model
@@ -46,9 +47,8 @@ def test_validation_mrr_of_nothing_is_none(scorer, triples):
 
 def test_validation_mrr_tells_progress_and_stops(scorer, triples):
     told = []
-    validation_mrr(
-        scorer, triples[9:], triples[:9], RELATIONS, size=0, seed=3, progress=lambda *done: told.append(done)
-    )
+    listening = Watch(lambda *done: told.append(done))
+    validation_mrr(scorer, triples[9:], triples[:9], RELATIONS, size=0, seed=3, watch=listening)
     assert told[-1][0] == told[-1][1] > 0
     with pytest.raises(InterruptedError):
-        validation_mrr(scorer, triples[9:], triples[:9], RELATIONS, size=0, seed=3, should_stop=lambda: True)
+        validation_mrr(scorer, triples[9:], triples[:9], RELATIONS, size=0, seed=3, watch=Watch(stop=lambda: True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from core.enums import JobState
 from core.models import AuditEntry
 from evaluation.enums import EvaluationJob
@@ -18,9 +19,9 @@ from evaluation.labels.pool_table import pool_table, ranks_version
 from pooling.enums import PoolingAct, PoolingJob, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.opening import open_graph
-from pooling.models import Pool
+from pooling.models import Graph, Pool
 from pooling.pools.build import import_pool, unpack_provenance
-from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay
+from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_filters_stay, why_types_idle
 from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS
 from pooling.pools.report import pool_counts
 from pooling.pools.seeds import seed_array
@@ -183,6 +184,16 @@ LABELLED_ALTHOUGH_FILTERED = {
     ("Congo", "featured_film_locations", "Detroit", "category-tail", "N"),
     ("Spy Game", "country", "South Africa", "category-tail", "N"),
 }
+
+
+def test_types_say_where_they_can_take_nothing(town: Graph):
+    graph = open_graph(town)
+    assert any(graph.types) and any(graph.domains)
+    untyped = replace(graph, types=[()] * graph.num_entities)
+    undeclared = replace(graph, domains=[""] * graph.num_relations, ranges=[""] * graph.num_relations)
+    why = {name: why_types_idle(of, ["category-head", "types"]) for name, of in (("e", untyped), ("r", undeclared))}
+    assert "no types of entities" in why["e"] and "no domain and no range" in why["r"]
+    assert why_types_idle(graph, ["types"]) == "" == why_types_idle(untyped, ["types-entailed", "category-head"])
 
 
 @pytest.mark.data

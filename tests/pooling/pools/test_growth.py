@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Judgement
 from core.jobs.progress import JobCancelled, Progress
 from core.models import AuditEntry, Job
@@ -275,8 +275,8 @@ def test_cancelled_it_leaves_the_pool_as_it_was(small: Pool, monkeypatch, place:
     progress = Progress(job)
     real = getattr(pool_growth, place)
 
-    def cancelled(*args: object) -> None:
-        real(*args)
+    def cancelled(*args: object, **options: object) -> None:
+        real(*args, **options)
         progress.stop()
 
     monkeypatch.setattr(pool_growth, place, cancelled)

@@ -11,7 +11,8 @@ from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
 from pooling.questions.templates import default_template
-from pooling.rules.in_words import RuleRow, rules_in_words, rules_page, rules_tsv, statement_of
+from pooling.rules.in_words import WEIGHTS, RuleRow, rules_in_words, rules_page, rules_tsv, statement_of
+from pooling.rules.kernels.rule_table import read_rules
 from pooling.runs.score import score_system
 from pooling.training.train import create_systems
 from tests.factories import make_system
@@ -35,7 +36,7 @@ def test_training_mines_and_fills_the_row(system: System):
 def test_rules_are_said_with_the_words_of_the_graph(system: System):
     assert rules_in_words(system, relation=2) == [
         RuleRow(
-            "uncleOf", "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.", 5, 7, 5 / 12, 1.0
+            "uncleOf", "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.", 5, 7, 5 / 12, 1.0, ()
         )
     ]
 
@@ -56,6 +57,23 @@ def test_page_shows_the_first_of_all_or_of_one_relation(system: System, monkeypa
     assert one is not None and (one.rows, one.total, one.chosen) == (rules_in_words(system, 2), 1, 2)
     assert rules_page(system, "99") == rules_page(system, "x") == rules_page(system, "2" * 5000) == every
     assert rules_in_words(system, limit=1) == every.rows[:1]
+
+
+@pytest.mark.parametrize(("kind", "number"), [("plogicnet", 1), ("rnnlogic", 2), ("rnnlogic-plus", 2)])
+def test_learned_weights_stand_beside_the_rules(tmp_path: Path, kind: str, number: int):
+    system = mine_relatives(tmp_path / "tsv", kind)
+    page, kept = rules_page(system, None), read_rules(artifact_path(system.artifact) / "rules.npz")
+    assert page is not None and page.weights == WEIGHTS[number]
+    assert len(page.rows) == len(kept) > 0
+    largest = [max(row.weights) for row in page.rows]
+    assert largest == sorted(largest, reverse=True) and {len(row.weights) for row in page.rows} == {number}
+    head, *lines = [line.rstrip("\n").split("\t") for line in rules_tsv(system)]
+    assert head[6:] == [name.replace(" ", "_") for name in WEIGHTS[number]]
+    written = [[float(cell) for cell in line[6:]] for line in lines]
+    assert written == [pytest.approx(weights, rel=1e-5) for weights in kept.weight.tolist()]
+    uncle = open_graph(system.graph).test
+    run = score_system(system, seeds=uncle, triples=uncle)
+    assert (run.num_questions, run.num_rank_rows) == (2, 2)
 
 
 def test_systems_without_rules_show_none(system: System, town: Graph):

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
+from core.callbacks import UNWATCHED, Watch
 from core.enums import JobState
 from core.files.artifacts import ArtifactError, artifact_path
 from core.jobs.progress import JobCancelled, Progress
@@ -21,6 +22,7 @@ from core.models import Job
 from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, System
+from pooling.questions.kernel import questions_from_keys
 from pooling.runs import distributions
 from pooling.runs import distributions as score_job
 from pooling.runs import files as run_files
@@ -38,7 +40,6 @@ from pooling.runs.imports import import_run
 from pooling.runs.score import score_system, wanted_triples
 from pooling.scoring import distribution_pass
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP
-from pooling.scoring.rank_rows import questions_from_keys
 from pooling.scoring.ranks import tie_order
 from tests.factories import make_job, make_system
 
@@ -252,9 +253,8 @@ def test_a_scoring_job_that_is_killed_after_the_ranks_is_finished_by_the_next_at
     system = make_system(pool.graph, "rescal")
     graph = open_graph(pool.graph)
     ranks = runs.score_for_pool(system, pool, Progress(make_job(PoolingJob.SCORE, JobState.DONE, pool=pool)))
-    expected = distributions._predict(
-        system, graph, distributions._wanted(wanted_triples(pool, graph), None, graph), 1.0, None, None
-    )
+    wanted = distributions._wanted(wanted_triples(pool, graph), None, graph)
+    expected = distributions._predict(system, graph, wanted, 1.0, UNWATCHED)
     files = {p.name: p.read_bytes() for p in artifact_path(ranks.artifact).iterdir()}
     job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     if (child := os.fork()) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
@@ -292,7 +292,7 @@ def _be_killed_in(place: str, job: Job, expected: Predictive) -> NoReturn:
 def test_progress_counts_the_questions_of_validation_too(system: System):
     graph = open_graph(system.graph)
     told: list[tuple[int, int]] = []
-    run = store_predictive(system, graph.test, progress=lambda *at: told.append(at))
+    run = store_predictive(system, graph.test, Watch(lambda *at: told.append(at)))
     questions = len(questions_in(graph.valid, graph)) + len(read_predictive(run).keys)
     assert {total for _, total in told} == {questions}
     assert [done for done, _ in told] == sorted({done for done, _ in told}) and told[-1][0] == questions

@@ -51,7 +51,7 @@ def whole(town: Graph, monkeypatch) -> Run:
     strict = np.array([rows[key] for key in keys.tolist()], dtype=np.int32)
     stored = {parse_question_id(q, graph): [index[e] for e in entities] for q, entities in STORED.items()}
     entity = np.array([[*(of := stored[key]), *[-1] * (5 - len(of))] for key in sorted(stored)], dtype=np.int32)
-    topk = TopK(np.array(sorted(stored)), entity, np.zeros(entity.shape, dtype=np.float32))
+    topk = TopK(np.array(sorted(stored)), entity, np.zeros(entity.shape, dtype=np.float32), entity * 0)
     monkeypatch.setattr(export, "read_ranks", lambda run: RankRows(keys, np.stack([strict] * 3)))
     monkeypatch.setattr(export, "read_topk", lambda run, keep: topk)
     system = System.objects.create(graph=town, name="transe", kind="transe", state="trained")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from core.callbacks import Watch
 from core.files.artifacts import ArtifactError, artifact_path
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run, System
@@ -246,11 +247,11 @@ def test_wanted_triples_are_the_pooled_and_all_test_triples(pool):
 def test_progress_and_stop_reach_the_pass(system: System):
     graph = open_graph(system.graph)
     told: list[tuple[int, int]] = []
-    score_system(system, seeds=graph.test, triples=NONE, progress=lambda *at: told.append(at))
+    score_system(system, seeds=graph.test, triples=NONE, watch=Watch(lambda *at: told.append(at)))
     assert told and told[-1][0] == told[-1][1]
     other = make_system(system.graph, "transe")
     with pytest.raises(InterruptedError):
-        score_system(other, seeds=graph.test, triples=NONE, should_stop=lambda: True)
+        score_system(other, seeds=graph.test, triples=NONE, watch=Watch(stop=lambda: True))
     assert not Run.objects.filter(system=other).exists()
 
 
@@ -291,7 +292,13 @@ def test_the_files_have_the_columns_of_the_spec(system: System):
     }
     question = "dictionary<values=string, indices=int32, ordered=0>"
     assert columns == {
-        "topk.parquet": {"question": question, "rank": "int32", "entity": "int32", "score": "float"},
+        "topk.parquet": {
+            "question": question,
+            "rank": "int32",
+            "entity": "int32",
+            "score": "float",
+            "raw_rank": "int32",
+        },
         "ranks.parquet": {
             "question": question,
             "entity": "int32",

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from core.callbacks import Watch
 from pooling.questions.kernel import Csr, Questions, answers_csr, questions_of
 from pooling.scoring.distribution_pass import predict_questions
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult, best_alpha, greedy_f1, greedy_sizes
@@ -185,10 +186,10 @@ def test_scores_that_are_not_finite_name_their_question(value):
 def test_progress_is_told_and_a_stop_heard():
     scorer = FixedScores(np.zeros((2, RELATIONS, 3, 40)))
     told: list[tuple[int, int]] = []
-    predict(scorer, questions(3), batch_size=5, progress=lambda *at: told.append(at))
+    predict(scorer, questions(3), batch_size=5, watch=Watch(lambda *at: told.append(at)))
     assert told == [(5, 12), (10, 12), (12, 12)]
     with pytest.raises(InterruptedError, match="stopped after 0 of 12 questions"):
-        predict(scorer, questions(3), should_stop=lambda: True)
+        predict(scorer, questions(3), watch=Watch(stop=lambda: True))
 
 
 def test_no_questions_are_an_empty_result():

@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.callbacks import Watch
 from pooling.questions.kernel import HEAD, TAIL, Csr, Questions, answers_csr, entries, questions_of
 from pooling.scoring import ranking
 from pooling.scoring.ranking import rank_of_triples, score_questions
@@ -76,7 +77,9 @@ def oracle(row, masked, top_masked, wanted, k, order):
         (1 + ranked.index(e), 1 + sum(row[c] > row[e] for c in candidates), sum(row[c] >= row[e] for c in candidates))
         for e in sorted(wanted)
     ]
-    return ranks, [e for e in ranked if e not in top_masked][:k]
+    top = [e for e in ranked if e not in top_masked][:k]
+    full = sorted(range(len(row)), key=lambda e: (-row[e], place[e]))
+    return ranks, top, [1 + full.index(e) for e in top]
 
 
 @st.composite
@@ -123,9 +126,10 @@ def check_against_oracle(rows, masked, top_masked, wanted, k, seed, batch, chunk
     assert result.top_entity.shape == result.top_score.shape == (n, k)
     order, ranks = tie_order(entities, seed), []
     for i in range(n):
-        expected, top = oracle(rows[i], masked[i], top_masked[i], wanted[i], k, order)
+        expected, top, raw = oracle(rows[i], masked[i], top_masked[i], wanted[i], k, order)
         ranks += expected
         assert result.top_entity[i].tolist() == top + [-1] * (k - len(top))
+        assert result.top_raw[i].tolist() == raw + [0] * (k - len(raw))
         assert result.top_score[i].tolist() == [rows[i][e] for e in top] + [-np.inf] * (k - len(top))
     assert list(zip(result.strict, result.optimistic, result.pessimistic, strict=True)) == ranks
 
@@ -202,8 +206,7 @@ def test_score_questions_progress_and_stop():
             wanted=wanted,
             seed=0,
             batch_size=20,
-            progress=lambda done, total: seen.append((done, total)),
-            should_stop=lambda: len(seen) == 2,
+            watch=Watch(lambda done, total: seen.append((done, total)), lambda: len(seen) == 2),
         )
     assert seen == [(20, 50), (40, 50)]
 
@@ -300,7 +303,7 @@ def test_score_questions_stop_is_heard_between_chunks(monkeypatch):
             wanted=wanted,
             seed=0,
             chunk=100,
-            should_stop=lambda: heard.append(1) or len(heard) == 4,
+            watch=Watch(stop=lambda: heard.append(1) or len(heard) == 4),
         )
 
 

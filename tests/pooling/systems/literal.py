@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from pooling.learning.batches import column_scores
+from pooling.learning.batches import scores_of
 from pooling.questions.kernel import HEAD, TAIL
 from pooling.scoring.forms import form_of
 from pooling.scoring.scorer import Scorer, build_model
@@ -43,7 +43,7 @@ def assert_scores(name, model, formula):
         ranking = scorer.scores(np.full(len(entity), side), entity, relation)
         np.testing.assert_allclose(ranking, expected, **tolerance)
         query = spec.query(model, torch.tensor(entity), torch.tensor(asked))
-        np.testing.assert_allclose(column_scores(spec, model, query, None).detach(), expected, **tolerance)
+        np.testing.assert_allclose(scores_of(spec, model)(query, None).detach(), expected, **tolerance)
         features, bias = spec.features(model)
         own = torch.arange(ENTITIES).expand(len(entity), -1).flip(1)
         pairs = form_of(spec).pairs(query, features[own], None if bias is None else bias[own])

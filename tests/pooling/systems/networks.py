@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.learning.batches import column_scores
-from pooling.learning.loop import TrainingCancelled, train_system
+from pooling.learning.batches import scores_of
+from pooling.learning.loop import Training, TrainingCancelled, train_system
 from pooling.questions.kernel import HEAD, TAIL
 from pooling.scoring.checkpoints import LATEST, read_checkpoint
 from pooling.scoring.forms import query_of, shared_of
@@ -52,7 +52,7 @@ def assert_scores(name, model, score):
         np.testing.assert_allclose(scorer.scores(np.full(len(entity), side), entity, relation), expected, **tolerance)
         shared = shared_of(spec, model)
         query = query_of(spec, model, torch.tensor(entity), torch.tensor(asked), shared)
-        np.testing.assert_allclose(column_scores(spec, model, query, None, shared), expected, **tolerance)
+        np.testing.assert_allclose(scores_of(spec, model, shared)(query, None), expected, **tolerance)
 
 
 def assert_equals_pykeen(name, model):
@@ -72,17 +72,19 @@ def assert_resumes(name, folder, **overrides):
 
     def train(directory, **how):
         return train_system(
-            name,
-            TRAIN,
-            TRAIN[:3],
-            ENTITIES,
-            RELATIONS,
-            settings,
-            seed=2,
-            device="cpu",
-            directory=folder / directory,
-            threads=1,
-            **how,
+            Training(
+                name,
+                TRAIN,
+                TRAIN[:3],
+                ENTITIES,
+                RELATIONS,
+                settings,
+                seed=2,
+                device="cpu",
+                directory=folder / directory,
+                threads=1,
+                **how,
+            )
         )
 
     train("whole")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from django.conf import settings
 
-from pooling.learning.loop import train_system
+from pooling.learning.loop import Training, train_system
 from pooling.scoring.scorer import load_scorer
 from pooling.systems import SYSTEMS, resolve_settings
 from pooling.systems.spec import SystemSpec
@@ -43,7 +43,7 @@ def test_it_learns_and_its_scores_are_those_of_the_formula(spec: SystemSpec, tmp
     train, valid = triples[:72], triples[72:]
     resolved = resolve_settings("cp", ENTITIES, len(train), {"embedding_dim": 32, "epochs": 40, "batch_size": 16})
     result = train_system(
-        "cp", train, valid, ENTITIES, RELATIONS, resolved, seed=0, directory=tmp_path, device="cpu", threads=1
+        Training("cp", train, valid, ENTITIES, RELATIONS, resolved, seed=0, directory=tmp_path, device="cpu", threads=1)
     )
     chance = np.mean(1 / np.arange(1, ENTITIES + 1))  # MRR of a random order: 0.107
     assert result.validation_mrr is not None and result.validation_mrr > 3 * chance

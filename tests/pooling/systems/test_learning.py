@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pooling.graphs.kernels.family_trees import Shape, derive_relations, divide_facts, draw_families
-from pooling.learning.loop import train_system
+from pooling.learning.loop import Training, train_system
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import Scorer
 from pooling.systems import SYSTEMS, resolve_settings
@@ -124,7 +124,9 @@ def trained_mrr(name, graph, directory, **overrides):
     entities, relations, train, valid = graph
     settings = resolve_settings(name, entities, len(train), overrides)
     result = train_system(
-        name, train, valid, entities, relations, settings, seed=1, device="cpu", directory=directory, threads=1
+        Training(
+            name, train, valid, entities, relations, settings, seed=1, device="cpu", directory=directory, threads=1
+        )
     )
     return result.validation_mrr
 

@@ -8,8 +8,8 @@ import torch
 from pykeen import models
 from pykeen.models import ERModel, model_resolver
 
-from pooling.learning.batches import column_scores
-from pooling.learning.loop import train_system
+from pooling.learning.batches import scores_of
+from pooling.learning.loop import Training, train_system
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import find_entry, get_by_slug, get_model, get_system, resolve_settings
 from pooling.systems.pykeen_model import MODELS
@@ -35,7 +35,7 @@ def test_scores_equal_score_t(label):
         asked = 2 * relation + side
         with torch.no_grad():
             expected = model.score_t(torch.stack([entity, asked], 1))
-            trained = column_scores(spec, model, spec.query(model, entity, asked), torch.tensor([2, 0, 2]))
+            trained = scores_of(spec, model)(spec.query(model, entity, asked), torch.tensor([2, 0, 2]))
         scores = scorer.scores(np.full(len(entity), side), entity, relation)
         np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(trained, expected[:, [2, 0, 2]], rtol=1e-4, atol=1e-5)
@@ -44,7 +44,17 @@ def test_scores_equal_score_t(label):
 def test_training_lowers_the_loss(tmp_path):
     settings = resolve_settings("pykeen:PairRE", ENTITIES, len(TRIPLES), {"embedding_dim": 8, "learning_rate": 0.2})
     result = train_system(
-        "pykeen:PairRE", TRIPLES, TRIPLES[:2], ENTITIES, RELATIONS, settings, seed=0, device="cpu", directory=tmp_path
+        Training(
+            "pykeen:PairRE",
+            TRIPLES,
+            TRIPLES[:2],
+            ENTITIES,
+            RELATIONS,
+            settings,
+            seed=0,
+            device="cpu",
+            directory=tmp_path,
+        )
     )
     losses = [epoch["loss"] for epoch in result.history]
     assert losses[-1] < losses[0] / 2 and result.validation_mrr > 0.5

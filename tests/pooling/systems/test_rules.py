@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pooling.graphs.kernels.family_trees import Shape, derive_relations, divide_facts, draw_families
+from pooling.learning.loop import Training
 from pooling.rules.kernels.rule_table import Rules
 from pooling.rules.kernels.scorer import RuleScorer
 from pooling.rules.kernels.signed_graph import SignedGraph
@@ -45,7 +46,7 @@ def test_rules_are_no_model():
 def check_learns(directory, train, valid, entities, relations, least, **overrides):
     """Check that the validation MRR is at least `least`; return it and that of the degree baseline."""
     settings = resolve_settings("rules", entities, len(train), overrides)
-    result = mine_system("rules", train, valid, entities, relations, settings, seed=0, directory=directory)
+    result = mine_system(Training("rules", train, valid, entities, relations, settings, seed=0, directory=directory))
     graph = SignedGraph(train, entities, relations)
     baseline = rank_of_triples(RuleScorer(EMPTY, graph, "max"), valid, train, num_relations=relations).mrr
     assert result.validation_mrr >= least

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.learning.batches import column_scores
+from pooling.learning.batches import scores_of
 from pooling.questions.kernel import HEAD, TAIL
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.scoring.scorer import Scorer, build_model
@@ -62,8 +62,8 @@ def test_training_scores_equal_ranking_scores(name):
     query = query_of(spec, model, entity, relation, shared)
     close = {"rtol": 1e-4, "atol": 1e-4 * float(expected.abs().max())}
     for some, found in (
-        (slice(None), column_scores(spec, model, query, None, shared)),
-        (columns, column_scores(spec, model, query, columns, shared)),
+        (slice(None), scores_of(spec, model, shared)(query, None)),
+        (columns, scores_of(spec, model, shared)(query, columns)),
     ):
         torch.testing.assert_close(found, expected[:, some], **close)
     features, bias = features_of(spec, model, shared)

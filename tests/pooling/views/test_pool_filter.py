@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 from django.utils.text import capfirst
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from core.models import AuditEntry
 from pooling.errors import PoolError
+from pooling.forms.pools import PoolForm
+from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.filtering import why_filters_stay
+from pooling.pools.filtering import why_filters_stay, why_types_idle
 from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.views import pool_filter as filter_views
-from tests.page import element, has, links, notices, refusals, table
+from tests.page import element, elements, has, links, notices, refusals, table
 from tests.pages.world import make_graph, make_person, make_pool, make_system
 
 URL = "/pools/town-pool/filter"
@@ -44,6 +46,13 @@ def test_filter_page_counts_and_shows_examples(pool, manager):
         pool.filters, "1"
     )
     assert links(html)["/pools/town-pool/triples?reason=people"].split()[0] == "4"
+
+
+def test_the_filter_types_says_that_a_graph_without_types_gives_it_nothing(pool, manager):
+    why = why_types_idle(open_graph(pool.graph), ["types"])
+    assert [one.text for one in elements(manager.get(URL), "idle")] == [why] and why
+    form = PoolForm(pool.graph)
+    assert form.fields["filters"].help_text.endswith(why)
 
 
 def test_filter_that_was_switched_off(pool, manager):

@@ -33,9 +33,13 @@ def test_shares_of_each_relation_and_divergences(pool, manager):
         ["=a relation of a very long name", "0", "0.0 %", "1", "33.3 %", "-33.33", "1", "4.5 %"],
     ]
     report = seed_report(pool)
-    assert element(html, "figures").texts(tag="dd") == ["2", f"{report.from_test:.4f}", f"{report.test_from_whole:.4f}"]
+    assert element(html, "figures").texts(tag="dd") == [
+        "2",
+        f"{report.test_from_seeds:.4f}",
+        f"{report.whole_from_test:.4f}",
+    ]
     assert "66.7 %" in element(html, "figures").all(tag="dt")[0].text
-    assert element(html, "smoothing").text == "0.5"
+    assert element(html, "smoothing").text == "1"
 
 
 def test_the_chart_has_the_numbers_of_the_table(pool, manager):

@@ -9,10 +9,12 @@ from core.enums import JobState
 from core.forms import TOO_LARGE
 from core.models import Job
 from pooling.enums import SystemState
+from pooling.errors import PoolError
 from pooling.forms.pools import NO_SEEDS, SEED_FILE_BYTES, PoolForm
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import check_name
+from pooling.pools.diagnosis import Bucket, Diagnosis, as_stored, diagnosis_says
 from pooling.pools.kernels.filters import FILTERS, reason_label
 from pooling.pools.seeds import draw_seeds
 from pooling.runs.score import check_depth
@@ -119,6 +121,72 @@ def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, ma
     assert [box["value"] for box in boxes] == ["rotate-s1", "rotate-s2", "complex-mine", "complex-s1"]
     assert page.context["form"]["systems"].value() == ["rotate-s1", "complex-mine"]
     assert [box["value"] for box in boxes if "checked" in box] == ["rotate-s1", "complex-mine"]
+
+
+@pytest.mark.parametrize("rule", ["filtered", "raw"])
+def test_the_rule_is_asked_kept_and_shown(rule: str, rotate, manager, monkeypatch):
+    monkeypatch.setattr("pooling.pools.build.check_raw", lambda *args: None)
+    assert manager.get("/pools/new").context["form"]["rule"].value() == "filtered"
+    assert manager.post("/pools/new", FORM | {"rule": rule}).status_code == 302
+    assert Pool.objects.get().rule == rule
+    for page in ("/pools/fresh", "/pools/fresh/triples"):
+        assert element(manager.get(page), "rule")["data-value"] == rule
+    assert rule in content(manager.get("/pools")).rows[0]
+    assert manager.post("/pools/new", FORM | {"name": "b", "rule": "unknown"}).status_code == 200
+
+
+def test_raw_pooling_that_is_refused_offers_to_score_again(rotate, manager, monkeypatch):
+    def refuse(systems, seeds, graph, score_again: bool) -> None:
+        if not score_again:
+            raise PoolError("rotate lacks it for 2 of 4 questions")
+
+    monkeypatch.setattr("pooling.pools.build.check_raw", refuse)
+    assert "score_again" not in fields(manager.get("/pools/new"))
+    page = manager.post("/pools/new", FORM | {"rule": "raw"})
+    assert refused(page) == {"__all__": ["rotate lacks it for 2 of 4 questions"]}
+    assert parse(page).all(tag="input", name="score_again")
+    assert manager.post("/pools/new", FORM | {"rule": "raw", "score_again": "on"}).status_code == 302
+
+
+ESTIMATE = "/pools/new?part=estimate"
+
+
+def test_the_form_says_how_large_each_rule_would_be(graph, manager):
+    """Nothing is scored: two questions of a seed, of which seven entities less the known answers can be candidates."""
+    make_system(graph, "rotate", run=False)
+    page = manager.post(ESTIMATE, FORM | {"name": "", "sample": "", "count": "1"})
+    size = page.context["size"]
+    for row in size.rules:
+        shown = element(page, f"estimate-{row.rule.value}")
+        assert numbers(shown.text) == [str(row.pooled)] and not row.is_exact
+        assert shown.one(class_="number", **{"data-exact": "no"})
+    gap = element(page, "gaps").one(tag="li")
+    assert (gap["data-system"], numbers(gap.text)) == ("rotate", [str(size.questions)] * 2)
+    assert (Pool.objects.count(), Job.objects.count()) == (0, 0)
+    form = parse(manager.get("/pools/new")).one(tag="form", method="post", **{"hx-target": "#estimate"})
+    assert form["hx-post"] == ESTIMATE
+
+
+def test_a_form_that_is_not_whole_says_what_the_estimate_lacks(graph, manager):
+    make_system(graph, "rotate", run=False)
+    page = manager.post(ESTIMATE, FORM | {"systems": [], "depth": "101"})
+    assert has(page, "no-estimate") and set(page.context["form"].errors) == {"systems"}
+    page = manager.post(ESTIMATE, FORM | {"depth": "101"})
+    assert "101" in element(page, "no-estimate").text
+    assert (Pool.objects.count(), Job.objects.count()) == (0, 0)
+
+
+def test_what_an_import_tells_of_the_rule_is_on_the_page(graph, manager):
+    found = Diagnosis(10, 4, 3, 2, [Bucket("0", 4, 2.5), Bucket("1", 0, None)], [(1, 5), (10, 7)])
+    pool = make_pool(graph)
+    assert not has(manager.get("/pools/town-pool/triples"), "diagnosis")
+    Pool.objects.filter(pk=pool.pk).update(rule="unknown", diagnosis=as_stored(found))
+    page = manager.get("/pools/town-pool/triples")
+    section = element(page, "diagnosis")
+    assert section["data-not-filtered"] == "yes"
+    assert section.texts(tag="p")[:2] == diagnosis_says(found)
+    assert [row.texts(tag="td") for row in element(page, "by-known").all(tag="tr")[1:]] == [["2.5", "4"], ["–", "0"]]
+    assert [row.texts(tag="td") for row in element(page, "by-depth").all(tag="tr")[1:]] == [["5"], ["7"]]
 
 
 def test_triples_with_depth_reason_and_provenance(rotate, manager):

@@ -11,11 +11,11 @@ from django.test import Client
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.models import System
-from pooling.systems import resolve_settings
+from pooling.systems import get_system, resolve_settings
 from pooling.systems.spec import NEUTRAL
 from pooling.training.upkeep import uses_of
 from pooling.views.system_change import ARCHIVED, TAKEN_BACK
-from tests.page import element, links, notices
+from tests.page import content, element, links, notices
 from tests.pages.world import make_job, make_person, make_system
 
 URL = "/graphs/town/systems/rotate"
@@ -183,7 +183,7 @@ def test_a_model_of_pykeen_is_set_up_by_the_name_of_its_class(graph, manager, ty
     response = manager.get("/graphs/town/systems", {"model": typed})
     assert response["Location"] == "/graphs/town/train/pykeen-PairRE"
     html = manager.get(response["Location"]).content.decode()
-    assert "Set up PairRE (PyKEEN)" in html
+    assert get_system("pykeen:PairRE").label in content(html).all(tag="h1")[0].text
     assert [field(html, name) for name in ("name", "seed", "set_epochs")] == ["pykeen-PairRE", "0", ""]
     sent = {"name": "pykeen-PairRE", "seed": "0", "device": "cpu", "set_embedding_dim": "16"}
     assert manager.post(response["Location"], sent)["Location"] == "/graphs/town/systems/pykeen-PairRE"

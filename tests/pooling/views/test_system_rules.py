@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from tests.page import read
 from tests.pooling.relatives import mine_relatives
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,6 +27,15 @@ def test_page_says_the_rules_and_takes_one_relation(tmp_path: Path, manager: Cli
     chosen = manager.get(URL, {"relation": "2"})
     assert [row.words for row in chosen.context["rules"].rows] == [UNCLE]
     assert '<option value="2" selected>uncleOf (1)</option>' in chosen.content.decode()
+
+
+def test_page_has_a_column_for_each_learned_weight(tmp_path: Path, manager: Client):
+    mine_relatives(tmp_path / "tsv", "rnnlogic")
+    page = manager.get("/graphs/relatives/systems/rnnlogic")
+    found = read(page)
+    rows, weights = page.context["rules"].rows, [cell.text for cell in found.all("weight")]
+    assert len(found.all("weight-name")) == 2 and len(found.all("rule")) == len(rows)
+    assert weights == [f"{weight:.3f}" for row in rows for weight in row.weights]
 
 
 def test_file_has_all_rules(tmp_path: Path, manager: Client):

@@ -18,7 +18,7 @@ from pooling.training.curves import compared_charts, history_curves
 from pooling.training.files import FILES, NOT_TRAINED
 from pooling.training.train import BEST_OF_ONE
 from pooling.views.systems import NOTHING_STARTED
-from tests.page import element, has, links, notices, numbers, parse, refused, table
+from tests.page import element, elements, has, links, notices, numbers, parse, refused, table
 from tests.pages.world import make_person, make_system, make_worker
 
 URL = "/graphs/town/systems"
@@ -266,3 +266,32 @@ def test_files_that_are_not_there_say_why(graph, manager):
     assert response.status_code == 409
     assert element(response, "problem").text == NOT_TRAINED.format("rotate")
     assert manager.get(f"{URL}/rotate/files/best.pt").status_code == 404
+
+
+def test_the_page_of_a_system_shows_its_family_of_seeds_and_the_chosen_one(graph, manager):
+    seeds = [make_system(graph, f"transe-s{seed}", kind="transe", seed=seed) for seed in range(3)]
+    for system, mrr in zip(seeds, (0.1, 0.4, 0.3), strict=True):
+        System.objects.filter(pk=system.pk).update(
+            validation_mrr=mrr, settings={"epochs": 2}, state=SystemState.TRAINED
+        )
+    System.objects.filter(pk=seeds[0].pk).update(archived=True)
+    page = manager.get(f"{URL}/transe-s2")
+    assert element(page, "validation-over-seeds").text == "0.2667 ± 0.1528"
+    chosen = [
+        one for one in elements(page, "seeds")[0].walk() if one.attrs.get("data-test") in ("chosen", "seed-transe-s1")
+    ]
+    assert [one.tag for one in chosen] == ["tr", "strong"] and has(page, "seed-transe-s0")
+    rows = [row[0] for row in table(page, "seeds")]
+    assert rows == ["transe-s1", "transe-s0", "transe-s2"]
+    assert [a["href"] for a in element(page, "seeds").all(tag="a")] == [f"{URL}/transe-s1", f"{URL}/transe-s0"]
+    assert not has(page, "unlike-seeds")
+
+
+def test_the_page_of_a_seed_with_another_setting_names_the_setting(graph, manager):
+    for seed, epochs in enumerate((2, 5)):
+        system = make_system(graph, f"transe-s{seed}", kind="transe", seed=seed)
+        System.objects.filter(pk=system.pk).update(settings={"epochs": epochs})
+    page = manager.get(f"{URL}/transe-s1")
+    assert "epochs is 2 in transe-s0 and 5 in transe-s1" in element(page, "unlike-seeds").text
+    make_system(graph, "alone", kind="rotate")
+    assert not has(manager.get(f"{URL}/alone"), "seeds")

@@ -1,5 +1,7 @@
 """Mined rules are those that plain loops find, with the same counts; what is drawn is drawn with the seed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from pooling.graphs.kernels.family_trees import Shape, derive_relations, draw_families
 from pooling.rules.kernels.mining import BodyCounter, mine_rules
-from pooling.rules.kernels.rule_table import read_rules, write_rules
+from pooling.rules.kernels.rule_table import read_model, read_rules, write_rules
 from pooling.rules.kernels.signed_graph import SignedGraph, Walker, reverse
 from tests.pooling.rules.kernels import oracle
 from tests.pooling.rules.kernels.oracle import ALL, BODIES, ENTITIES, RELATIONS
@@ -123,9 +125,13 @@ def test_counts_of_a_reverse_body_are_the_same():
 
 def test_rules_file_gives_back_what_was_written(tmp_path):
     graph = SignedGraph(np.array([(0, 0, 1), (1, 0, 0), (2, 0, 3)]), ENTITIES, RELATIONS)
-    rules = mine_rules(graph, ALL, 0, lambda stage, done, total: None)
-    write_rules(tmp_path / "deep" / "rules.npz", rules)
-    write_rules(tmp_path / "again.npz", rules)
+    mined = mine_rules(graph, ALL, 0, lambda stage, done, total: None)
+    write_rules(tmp_path / "plain.npz", mined)
+    assert read_rules(tmp_path / "plain.npz").weight is None and read_model(tmp_path / "plain.npz") == {}
+    rules, model = replace(mined, weight=np.ones((len(mined), 2))), {"network/a": np.arange(3.0), "b": np.eye(2)}
+    write_rules(tmp_path / "deep" / "rules.npz", rules, model)
+    write_rules(tmp_path / "again.npz", rules, model)
+    np.testing.assert_equal(read_model(tmp_path / "again.npz"), model)
     again = read_rules(tmp_path / "deep" / "rules.npz")
     assert [p.name for p in (tmp_path / "deep").iterdir()] == ["rules.npz"]
     assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "deep" / "rules.npz").read_bytes()

@@ -81,13 +81,13 @@ def test_scores_do_not_depend_on_what_is_asked_with_them(aggregation, monkeypatc
 @pytest.mark.parametrize("aggregation", ["max", "noisy-or"])
 def test_answers_are_kept_as_far_as_there_is_room(aggregation, monkeypatch):
     whole = scorer_of(FACTS, aggregation).in_order(np.arange(ENTITIES))(*EVERY)
-    found, of_relation = [], RuleScorer._of_relation
+    found, of_relation = [], RuleScorer.of_relation
 
-    def counted(scorer, signed, rows, entity):
+    def counted(scorer, signed, entity):
         found.append(signed)
-        return of_relation(scorer, signed, rows, entity)
+        return of_relation(scorer, signed, entity)
 
-    monkeypatch.setattr(RuleScorer, "_of_relation", counted)
+    monkeypatch.setattr(RuleScorer, "of_relation", counted)
     parts = 2 * RELATIONS
     one = next(iter(scorer_of(FACTS, aggregation)._answers(EVERY))).nbytes
     for room, anew in ((1 << 20, 0), (one, parts - 1), (0, parts)):

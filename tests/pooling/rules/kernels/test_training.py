@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
-from pooling.learning.loop import TrainingCancelled, train_system
+from pooling.learning import memory
+from pooling.learning.loop import Training, TrainingCancelled, train_system
+from pooling.rules.kernels import stage_progress
 from pooling.rules.kernels import training as rule_training
 from pooling.rules.kernels.rule_table import read_rules
 from pooling.rules.kernels.training import load_rules, mine_system
 from pooling.scoring.ranking import rank_of_triples
-from pooling.systems import resolve_settings
+from pooling.scoring.scorer import load_scorer
+from pooling.systems import SYSTEMS, resolve_settings
+from pooling.systems.rules import RuleSpec
 from pooling.training.trainers import loader_of, trainer_of
 
 ENTITIES, RELATIONS = 30, 2
@@ -26,7 +30,9 @@ def cycle():
 def mine(directory, valid=None, seed=1, **given):
     train, held_out = cycle()
     valid = held_out if valid is None else valid
-    return mine_system("rules", train, valid, ENTITIES, RELATIONS, SETTINGS, seed=seed, directory=directory, **given)
+    return mine_system(
+        Training("rules", train, valid, ENTITIES, RELATIONS, SETTINGS, seed=seed, directory=directory, **given)
+    )
 
 
 def test_mining_learns_and_leaves_rules_that_rank_as_validation_did(tmp_path):
@@ -50,7 +56,7 @@ def test_validation_sample_is_the_one_that_other_systems_draw(tmp_path):
     train, held_out = cycle()
     train = train[:40]  # so that not every answer is found
     chosen = {**SETTINGS, "validation_sample": 2}
-    result = mine_system("rules", train, held_out, ENTITIES, RELATIONS, chosen, seed=3, directory=tmp_path)
+    result = mine_system(Training("rules", train, held_out, ENTITIES, RELATIONS, chosen, seed=3, directory=tmp_path))
     sample = held_out[np.random.default_rng(3).choice(len(held_out), 2, replace=False)]
     scorer = load_rules("rules", tmp_path, ENTITIES, RELATIONS, chosen, "cpu", train)
     some, every = (rank_of_triples(scorer, x, train, held_out, num_relations=RELATIONS).mrr for x in (sample, held_out))
@@ -58,7 +64,7 @@ def test_validation_sample_is_the_one_that_other_systems_draw(tmp_path):
 
 
 def test_progress_goes_forward_and_says_what_is_done(tmp_path, monkeypatch):
-    monkeypatch.setattr(rule_training, "REPORT_SECONDS", -1)
+    monkeypatch.setattr(stage_progress, "REPORT_SECONDS", -1)
     reports = []
     result = mine(tmp_path, on_progress=reports.append)
     done = [report.fraction for report in reports]
@@ -77,7 +83,7 @@ def test_mining_stops_where_it_is_asked_to(tmp_path, calls, stage):
         asked.append(1)
         return len(asked) == calls
 
-    with pytest.raises(TrainingCancelled, match=f"mining of rules was stopped while {stage}"):
+    with pytest.raises(TrainingCancelled, match=f"training of rules was stopped while {stage}"):
         mine(tmp_path, should_stop=should_stop)
     mine(tmp_path)
     again = read_rules(tmp_path / "rules.npz")
@@ -86,11 +92,13 @@ def test_mining_stops_where_it_is_asked_to(tmp_path, calls, stage):
 
 
 def test_too_little_memory_is_said_before_anything_is_built(tmp_path, monkeypatch):
-    monkeypatch.setattr(rule_training, "free_bytes", lambda device: 20 * 10**9)
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 20 * 10**9)
     monkeypatch.setattr(rule_training, "SignedGraph", None)
     with pytest.raises(ValueError) as caught:
         mine_system(
-            "rules", np.zeros((10**6, 3)), np.zeros((0, 3)), 5_000_000, 800, SETTINGS, seed=0, directory=tmp_path
+            Training(
+                "rules", np.zeros((10**6, 3)), np.zeros((0, 3)), 5_000_000, 800, SETTINGS, seed=0, directory=tmp_path
+            )
         )
     assert str(caught.value) == (
         "Rules on 5,000,000 entities and 800 relations need about 33 GB, 20 GB are free: mine on a machine with more "
@@ -107,5 +115,8 @@ def test_rules_without_training_triples_are_refused(tmp_path):
 def test_kinds_are_trained_and_loaded_by_what_they_are():
     assert (trainer_of("rules"), trainer_of("transe")) == (mine_system, train_system)
     assert loader_of("rules") is load_rules
+    of_rules = {name for name, entry in SYSTEMS.items() if isinstance(entry, RuleSpec)}
+    assert {name for name in SYSTEMS if trainer_of(name) is not train_system} == of_rules
+    assert {name for name in SYSTEMS if loader_of(name) is not load_scorer} == of_rules
     with pytest.raises(ValueError, match="unknown system 'rule'"):
         loader_of("rule")

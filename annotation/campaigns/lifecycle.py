@@ -16,8 +16,8 @@ from annotation.people.accounts import managers
 from annotation.questions.templates import ensure_templates
 from annotation.release.audit_sample import plan_audit_batch
 from annotation.release.items import make_batches, refresh_statistics
-from annotation.release.next_batch import plan_next_batch, unreleased
-from annotation.release.settings import DEFAULT_ORDER, check_order, check_seed
+from annotation.release.next_batch import lock_campaign, plan_next_batch, unreleased
+from annotation.release.settings import DEFAULT_ORDER, change_fields, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
 from core.callbacks import Tell
 from core.database import held
@@ -120,24 +120,11 @@ def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> li
     """
     for name, value in rules.items():
         check_rule(name, value)
-    contact = rules.get("contact")
-    wanted = {Campaign._meta.get_field(name).attname: value for name, value in rules.items()}  # type: ignore[union-attr]
-    if "contact_id" in wanted:
-        wanted["contact_id"] = contact.pk if contact else None
     with transaction.atomic():
-        before = Campaign.objects.select_for_update().get(pk=campaign.pk)
-        changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
-        if "contact_id" in changed and contact is not None and not managers().filter(pk=contact.pk).exists():
+        contact, before = rules.get("contact"), lock_campaign(campaign).contact_id
+        if contact and contact.pk != before and not managers().filter(pk=contact.pk).exists():
             raise CampaignError(f"{contact.username} is no manager: only a manager answers reports.")
-        words = [_plain(name) for name in changed]
-        if changed:
-            Campaign.objects.filter(pk=campaign.pk).update(**changed)
-            # the contact is a person: as the subject of the entry, they are reached by an erasure
-            details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact_id"}
-            subject = contact if "contact_id" in changed else None
-            record(by, AnnotationAct.RULES_SET, pool=campaign.pool, about=", ".join(words), subject=subject, **details)
-    campaign.refresh_from_db(fields=list(rules))
-    return words
+        return change_fields(campaign, rules, AnnotationAct.RULES_SET, by)
 
 
 def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool:
@@ -161,12 +148,8 @@ def check_rule(name: str, value: Any) -> None:
     """Raise CampaignError unless the value is one of the choices and within the limits of this rule."""
     choices = [choice for choice, _ in Campaign._meta.get_field(name).flatchoices]  # type: ignore[union-attr]
     if choices and value not in choices:
-        raise CampaignError(f"{_plain(name).capitalize()} {value!r}: choose one of {', '.join(choices)}.")
+        raise CampaignError(f"{name.replace('_', ' ').capitalize()} {value!r}: choose one of {', '.join(choices)}.")
     if name in LIMITS:
         least, most, told = LIMITS[name]
         if not least <= value <= most:
             raise CampaignError(f"{told.format(least, most)} You gave {value}.")
-
-
-def _plain(name: str) -> str:
-    return name.removesuffix("_id").replace("_", " ")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from annotation.campaigns.opening import open_campaign
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.errors import CampaignError
 from annotation.models import Item, QuestionTemplate, Slot
 from annotation.release.items import group_randomly

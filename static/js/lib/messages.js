@@ -1,0 +1,21 @@
+// Messages have names: an element that shows one has its name in data-message. Tests compare the name, so that
+// the words can change.
+
+// A message: what tests call it, and what people read. No message is null.
+export const message = (name, words) => ({ name, words });
+
+// What the server says, in its own words.
+export const fromServer = (words) => message("server", words);
+
+export function show(element, shown) {
+  element.textContent = shown?.words ?? "";
+  element.dataset.message = shown?.name ?? "";
+}
+
+// A problem beside a field, which is there only while there is one.
+export function showProblem(element, problem, field = null) {
+  show(element, problem);
+  element.hidden = !problem;
+  if (problem) field?.setAttribute("aria-invalid", "true");
+  else field?.removeAttribute("aria-invalid");
+}

@@ -1,0 +1,53 @@
+"""The list of papers, the way to the page of one, and the command that prints it."""
+
+from __future__ import annotations
+
+from evaluation.analyses.registry import PAPERS
+from pooling.models import Pool
+from tests.page import elements, has, links, parse
+
+
+def test_papers_lead_to_their_pages_for_the_chosen_pool(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    page = client.get("/papers", {"pool": "p"})
+    assert len(elements(page, "paper")) == len(PAPERS)
+    assert [f"/pools/p/evaluation/{one.key}" in links(page) for one in PAPERS] == [True] * len(PAPERS)
+    assert client.get("/papers/003")["Location"] == "/pools/p/evaluation/paper-003"
+    assert client.get("/papers", {"pool": "nobody"}).status_code == 404
+    assert client.get("/papers/999").status_code == 404
+
+
+def test_without_a_pool_the_page_says_what_to_do(sign_in):
+    client = sign_in("manager")
+    Pool.objects.update(archived=True)
+    for address in ("/papers", "/papers/003"):
+        page = client.get(address)
+        assert has(page, "no-pool") and "/test-sets/import" in links(page)
+
+
+def test_the_page_of_a_paper_is_shown_with_its_charts(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    page = client.get("/pools/p/evaluation/paper-003")
+    assert page.status_code == 200
+    titles = [one.text for one in parse(page).all(tag="h2")]
+    assert [title.split(".")[0] for title in titles if title.startswith(("Table", "Figure"))][:3] == [
+        "Table 1",
+        "Table 2",
+        "Figure 2",
+    ]
+    csv = client.get("/pools/p/evaluation/paper-003/table-1.csv").content.decode()
+    assert csv.splitlines()[0].startswith("set,triples,triples_published")
+
+
+def test_the_command_prints_every_table(labelled: Pool, capsys):
+    from django.core.management import call_command
+
+    call_command("paper", "003", "p", "--quick")
+    out = capsys.readouterr().out
+    assert [line.split(".")[0] for line in out.splitlines() if line.startswith(("Table ", "Figure "))] == [
+        "Table 1", "Table 2", "Figure 2", "Figure 3", "Figure 4", "Table 3", "Figure 5", "Figure 6", "Figure 6",
+        "Table 4", "Figure 8", "Figure 8",
+    ]  # fmt: skip
+    row = next(line for line in out.splitlines() if line.startswith("S-C "))
+    positive = labelled.triples.filter(judgement__verdict="positive").count() + labelled.seeds.count()
+    assert row.split()[3] == str(positive)
