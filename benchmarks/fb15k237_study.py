@@ -299,7 +299,7 @@ class Study:
 
 def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
     """Return the tables of pages (analysis, label set) of a pool."""
-    from evaluation.analyses.registry import get_analysis
+    from evaluation.pages.registry import get_analysis
     from evaluation.sections.section import Context
     from evaluation.sections.settings import Settings
 

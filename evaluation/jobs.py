@@ -6,7 +6,7 @@ from pooling.enums import PoolingAct
 from pooling.jobs import training_left
 
 JOBS = (
-    JobType(EvaluationJob.EVALUATE, "cpu", "evaluation.analyses.job.run_evaluate", "measures"),
+    JobType(EvaluationJob.EVALUATE, "cpu", "evaluation.pages.job.run_evaluate", "measures"),
     JobType(
         EvaluationJob.EXPORT,
         "cpu",

@@ -1,4 +1,1 @@
-"""Build the analysis pages: one file per page, or per heavy part of one, each with its ANALYSIS.
-
-Others use `registry.py` (ANALYSES, get_analysis); `job.py` runs heavy parts.
-"""
+"""Build the analysis pages: one file per page, or per heavy part of one, each with its ANALYSIS."""

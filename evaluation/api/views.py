@@ -11,11 +11,11 @@ from rest_framework.response import Response
 
 from core.api.base import Endpoint, SignedInRequest, checked, refuse_unknown
 from core.enums import TokenScope
-from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.api import serializers as data
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.registry import MEASURES, USUAL_NAMES, parse_measure
 from evaluation.overview.sections import OVERVIEW
+from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Analysis

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from evaluation.analyses.registry import ANALYSES
 from evaluation.demo.demo import Demo
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table
@@ -10,6 +9,7 @@ from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.values import values
 from evaluation.overview import rankings
+from evaluation.pages.registry import ANALYSES
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set

@@ -17,10 +17,10 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from core.errors import UserError
-from evaluation.analyses.registry import ANALYSES
 from evaluation.labels.label_sets import label_set
 from evaluation.overview.methods import Paragraph, measures_table, methods, systems_table, versions
 from evaluation.overview.sections import OVERVIEW, overview_sections
+from evaluation.pages.registry import ANALYSES
 from evaluation.sections.figure_cache import kept_part_figure, part_figure, part_version
 from evaluation.sections.section import Analysis, Context, Json, Part, Table
 from evaluation.sections.settings import Settings

@@ -32,7 +32,7 @@ def everything(context: Context) -> list[Section]:
     same = context.labels.key == context.against.key
     return [
         _winners(context, old, new),
-        _surface(context, new),
+        surface(context, new),
         *slices(context, *((new,) if same else (new, old))),
         by_popularity(context, old, new),
         by_rank(context, new),
@@ -150,7 +150,8 @@ def _middle(region: np.ndarray) -> Json:
     return {"x": SHARPNESSES[i], "y": ROBUSTNESSES[j]}
 
 
-def _surface(context: Context, answers: ProbeAnswers) -> Section:
+def surface(context: Context, answers: ProbeAnswers) -> Section:
+    """Show PROBE of every system at every sharpness and robustness."""
     title = f"PROBE by sharpness and robustness, {answers.name}"
     won = shares(answers.grid) if answers.n else {}
     shown = [i for i in range(len(context.systems)) if won.get(i)]

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.analyses.registry import ANALYSES
+from evaluation.pages.registry import ANALYSES
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
 from pooling.models import Pool
 

@@ -14,13 +14,13 @@ from core.jobs.lifecycle import request_cancel
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
 from core.views.acts import or_message
-from evaluation.analyses.registry import get_analysis
 from evaluation.labels.label_sets import LabelChoice, label_sets
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k.stored_runs import score_missing
 from evaluation.measures.registry import parse_measure
 from evaluation.overview.rankings import WAITING, page_version
 from evaluation.overview.sections import OVERVIEW
+from evaluation.pages.registry import get_analysis
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part, is_live, part_job, part_state
 from evaluation.sections.parts_with_jobs import parts_with_jobs

@@ -14,12 +14,12 @@ from core.models import Job
 from core.people.roles import can_evaluate
 from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.files import as_download, text_response
-from evaluation.analyses.registry import ANALYSES
 from evaluation.overview import full_report as reports
 from evaluation.overview.counts import stage_counts
 from evaluation.overview.rankings import SEEDS_AND_TRAINING, overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
+from evaluation.pages.registry import ANALYSES
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.help_pages import FOR_EVERYBODY
 from evaluation.sections.help_pages import help_page as read_help

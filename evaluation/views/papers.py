@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from core.views.access import evaluator_required
-from evaluation.analyses.registry import PAPERS
+from evaluation.pages.registry import PAPERS
 from pooling.models import Pool
 from pooling.views.find import find_pool
 

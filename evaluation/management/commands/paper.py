@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from core.management.shell import ShellCommand, Ticker
-from evaluation.analyses.registry import PAPERS, get_analysis
+from evaluation.pages.registry import PAPERS, get_analysis
 from evaluation.sections.cell_text import cell_text
 from evaluation.sections.section import Section, Table
 from evaluation.sections.seed_notes import seed_notes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.analyses.registry import ANALYSES
+from evaluation.pages.registry import ANALYSES
 from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES
 from evaluation.probe.sections import probe_json
 from evaluation.sections.figure_cache import analysis_content

@@ -9,10 +9,10 @@ import pytest
 from django.core.management import call_command
 
 from core.models import Job
-from evaluation.analyses.registry import ANALYSES
 from evaluation.enums import EvaluationJob
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.measures.registry import MEASURES
+from evaluation.pages.registry import ANALYSES
 from pooling.models import Pool
 
 URL = "/api/v1/pools/p/evaluations"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from evaluation.analyses.registry import ANALYSES
 from evaluation.overview.rankings import overview
+from evaluation.pages.registry import ANALYSES
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool

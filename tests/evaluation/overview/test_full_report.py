@@ -12,7 +12,6 @@ import pytest
 from django.contrib.staticfiles import finders
 
 from evaluation.analyses import tukey_hsd
-from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.models import Figure
 from evaluation.overview.full_report import (
@@ -25,6 +24,7 @@ from evaluation.overview.full_report import (
     settings_of,
 )
 from evaluation.overview.sections import OVERVIEW
+from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, Run, System

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.analyses.registry import get_analysis
 from evaluation.labels import pool_table as table
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, systems_with_runs
 from evaluation.measures.registry import parse_measure
 from evaluation.overview import rankings
 from evaluation.overview.rankings import ordinal, overview, rank_changes, sentence, slope_lines
+from evaluation.pages.registry import get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import RANKING, Settings

@@ -11,9 +11,9 @@ from annotation.release.next_batch import stop_reason
 from annotation.signals import batch_wanted
 from core.jobs.execution import execute
 from core.models import Job, Worker
-from evaluation.analyses.registry import get_analysis
 from evaluation.enums import EvaluationJob
 from evaluation.models import Figure
+from evaluation.pages.registry import get_analysis
 from evaluation.planning import work_left
 from evaluation.planning.work_left import order_figure
 from evaluation.sections.figure_cache import REST, part_figure

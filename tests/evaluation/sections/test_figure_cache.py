@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from core.models import Job
-from evaluation.analyses.registry import get_analysis
 from evaluation.labels.pool_table import systems_with_runs
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure
+from evaluation.pages.registry import get_analysis
 from evaluation.sections import figure_cache
 from evaluation.sections.figure_cache import FigureBusy, current_figure, figure_version, part_job, part_key, start_part
 from evaluation.sections.metrics import metrics

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.utils.text import slugify
 
-from evaluation.analyses.registry import ANALYSES, PAPERS
 from evaluation.measures.registry import MEASURES
+from evaluation.pages.registry import ANALYSES, PAPERS
 from evaluation.sections.help_pages import PAGES, help_page, render_help
 
 

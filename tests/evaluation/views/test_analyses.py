@@ -16,12 +16,12 @@ from annotation.release.audit_sample import draw_audit
 from annotation.release.next_batch import release_next
 from core.jobs.execution import execute
 from core.models import Job, Worker
-from evaluation.analyses.registry import ANALYSES, get_analysis
 from evaluation.enums import EvaluationJob
 from evaluation.labels import pool_table
 from evaluation.labels.label_sets import label_set
 from evaluation.models import Figure
 from evaluation.overview.rankings import page_version
+from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.figure_cache import BUSY, REST, part_figure, part_job
 from evaluation.sections.settings import Settings, parse_settings

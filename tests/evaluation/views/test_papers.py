@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.analyses.registry import PAPERS
+from evaluation.pages.registry import PAPERS
 from pooling.models import Pool
 from tests.page import elements, has, links, parse
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.analyses.registry import ANALYSES
 from evaluation.overview.full_report import full_report, report_html, report_json
+from evaluation.pages.registry import ANALYSES
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.page import elements

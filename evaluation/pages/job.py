@@ -6,7 +6,7 @@ from django.utils.datastructures import MultiValueDict
 
 from core.jobs.progress import Progress
 from core.models import Job
-from evaluation.analyses.registry import get_analysis
+from evaluation.pages.registry import get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import parse_settings
 

@@ -10,9 +10,10 @@ import pytest
 from django.conf import settings
 from scipy.stats import kendalltau
 
-from evaluation.analyses import depth, published
-from evaluation.analyses.paper_003 import ANALYSIS, FIGURE_5, MICRO, SYSTEMS
+from evaluation.analyses import depth
 from evaluation.analyses.relations import ANALYSIS as RELATIONS
+from evaluation.papers import published
+from evaluation.papers.paper_003 import ANALYSIS, FIGURE_5, MICRO, SYSTEMS
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.models import Pool

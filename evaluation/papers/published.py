@@ -43,6 +43,11 @@ def value(labels: str, system: str, measure: str) -> float:
     return values(rows("systems"), measure, test_set=SETS[labels]).get(system, float("nan"))
 
 
+def names(seeds_of: Mapping[str, Sequence[str]], known: Sequence[str]) -> list[str]:
+    """Return the name of each system in the published results: that of one of its seeds, else its own."""
+    return [next((seed for seed in seeds if seed in known), own) for own, seeds in seeds_of.items()]
+
+
 def tau(measure: str, one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Return tau-b between two orders of the same systems, by name; nan where there are none."""
     if not one or one.keys() != other.keys():

@@ -9,13 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from evaluation.analyses import depth, discriminative, published, stability
-from evaluation.analyses.paper_003_orders import NOT_PUBLISHED, orders
+from evaluation.analyses import depth, discriminative, stability
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import parse_measure
+from evaluation.papers import published
+from evaluation.papers.paper_003_orders import NOT_PUBLISHED, orders
 from evaluation.sections.relation_groups import categories
 from evaluation.sections.relation_shares import positives_by_relation, relation_shares
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, seed_columns
@@ -62,7 +63,7 @@ def light(context: Context) -> list[Section]:
         _table_2(context, sets["S-C"]),
         _figure_2(context),
         _measures(context, sets),
-        *orders(context.systems, _published_names(context), sets, _caption(context)),
+        *orders(context.systems, published.names(context.seeds_of, SYSTEMS), sets, _caption(context)),
         *_by_depth(context, "figure-4", "Figure 4. Micro measures by pool depth", MICRO),
         _table_3(context, sets),
         *_by_depth(context, "figure-5", "Figure 5. Micro and macro measures by pool depth", FIGURE_5),
@@ -109,7 +110,7 @@ def _table_1(context: Context, sets: dict[str, LabelSet]) -> Section:
 def _missing(context: Context, sets: dict[str, LabelSet]) -> Iterator[str]:
     """Say what this pool lacks of the paper, and how to get it."""
     graph, pool = context.pool.graph.name, context.pool.name
-    if lacking := [name for name in SYSTEMS if name not in _published_names(context)]:
+    if lacking := [name for name in SYSTEMS if name not in published.names(context.seeds_of, SYSTEMS)]:
         yield (
             f"Of the paper's thirteen systems this pool lacks {', '.join(lacking)}: manage.py train_systems {graph}"
             f" --systems {','.join(lacking)}, then manage.py score_runs {pool}."
@@ -174,7 +175,7 @@ def _measures(context: Context, sets: dict[str, LabelSet]) -> Section:
     for key, name in SETS.items():
         found = sets[name].values(MEASURES)
         rows: list[list[Cell]] = []
-        for i, theirs in enumerate(_published_names(context)):
+        for i, theirs in enumerate(published.names(context.seeds_of, SYSTEMS)):
             row: list[Cell] = [context.systems[i]]
             for measure in MEASURES:
                 row.append(cell(float(found[measure].mean()[i]), found[measure].reasons()[i]))
@@ -190,11 +191,6 @@ def _measures(context: Context, sets: dict[str, LabelSet]) -> Section:
 def _means(context: Context, key: str) -> Floats:
     found = label_set(context.pool, context.table, key).values(MEASURES)
     return np.stack([found[measure].mean() for measure in MEASURES], axis=1)
-
-
-def _published_names(context: Context) -> list[str]:
-    """Return the name of each system in the published results: that of one of its seeds, else its own."""
-    return [next((seed for seed in seeds if seed in SYSTEMS), own) for own, seeds in context.seeds_of.items()]
 
 
 def _by_depth(context: Context, key: str, title: str, measures: tuple[str, ...]) -> Iterator[Section]:
@@ -248,7 +244,7 @@ def _figure_6(context: Context, sets: dict[str, LabelSet]) -> Section:
     """Show the relations of HittER, as the paper does, or of the best system on O."""
     found = {name: chosen.values(["micro_mrr"])["micro_mrr"] for name, chosen in sets.items()}
     best = int(np.argmax(np.nan_to_num(found["O"].mean(), nan=-1.0)))
-    names = _published_names(context)
+    names = published.names(context.seeds_of, SYSTEMS)
     i = names.index("hitter") if "hitter" in names else best
     groups = by_relation(context.table.ranks, context.table.graph.relations)
     rows: list[list[Cell]] = []

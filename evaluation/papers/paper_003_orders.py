@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from evaluation.analyses import published
 from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Floats
+from evaluation.papers import published
 from evaluation.sections.builders import chart, series_of
 from evaluation.sections.section import Cell, Column, Section, Table, cell
 from evaluation.sections.wording import why_no_tau
