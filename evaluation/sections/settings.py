@@ -183,9 +183,10 @@ def parse_settings(given: Mapping[str, Any], taken: Collection[str]) -> Settings
     later.
     """
     form = SettingsForm(given, taken)
+    errors = form.errors  # read even where nothing is taken: it makes cleaned_data
     for name in taken:
-        if name in form.errors:
-            raise EvaluationError(str(form.errors[name][0]))
+        if name in errors:
+            raise EvaluationError(str(errors[name][0]))
     return Settings(**{name: value for name, value in form.cleaned_data.items() if value is not None})
 
 

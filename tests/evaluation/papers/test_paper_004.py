@@ -41,7 +41,8 @@ def test_table_2_is_probe_at_the_points_of_the_paper(labelled: Pool, sections: d
     for table, (letter, points) in zip(sections[key].tables, POINTS.items(), strict=True):
         shown = columns_of(table)
         for a, b in points:
-            assert shown[f"{letter}_{a if letter == 'a' else b:g}"] == pytest.approx(answers(labelled, labels, a, b))
+            own = {name: value for name, value in shown[f"{letter}_{a if letter == 'a' else b:g}"].items() if value}
+            assert own == pytest.approx(answers(labelled, labels, a, b))
     assert answers(labelled, "full-test", 1, 0) != answers(labelled, "current", 1, 0)
 
 
@@ -49,7 +50,7 @@ def test_best_of_each_point_is_bold(sections: dict):
     for key, step in (("table-2", 2), ("table-2-current", 1)):
         for table in sections[key].tables:
             for column in range(1, 1 + 4 * step, step):
-                values = [row[column] for row in table.rows]
+                values = [row[column] for row in table.rows[:3]]
                 assert [i for i, j in table.best if j == column] == [int(np.argmax(values))]
 
 
@@ -58,7 +59,11 @@ def test_published_values_stand_beside_the_system_of_that_name(labelled: Pool, m
     table = sections_of(ANALYSIS, context_of(labelled))["table-2"].tables[0]
     row = next(row for row in table.rows if row[0] == "complex")
     assert row[2::2] == list(TABLE_2["FB15k-237", "sharpness"][1])
-    assert all(cell["value"] is None for other in table.rows if other is not row for cell in other[2::2])
+    others = {other[0]: other[1:] for other in table.rows if other is not row}
+    assert all(cell["value"] is None for name in ("transe", "distmult") for cell in others[name][1::2])
+    assert others["rnnlogic"][1::2] == list(TABLE_2["FB15k-237", "sharpness"][3])
+    assert [cell["value"] for cell in others["rnnlogic"][::2]] == [None] * 4
+    assert list(others) == ["transe", "distmult", "rotate", "plogicnet", "rnnlogic"]
 
 
 def test_published_values_are_of_the_graph_with_as_many_entities(labelled: Pool, monkeypatch):

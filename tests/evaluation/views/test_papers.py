@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evaluation.pages.registry import PAPERS
+from evaluation.sections.section import Analysis
+from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.page import elements, has, links, parse
 
@@ -37,6 +41,20 @@ def test_the_page_of_a_paper_is_shown_with_its_charts(sign_in, labelled: Pool):
     ]
     csv = client.get("/pools/p/evaluation/paper-003/table-1.csv").content.decode()
     assert csv.splitlines()[0].startswith("set,triples,triples_published")
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.key)
+def test_every_paper_opens_with_a_chart_or_table_in_each_section(sign_in, labelled: Pool, paper: Analysis):
+    page = sign_in("researcher").get(f"/pools/p/evaluation/{paper.key}")
+    assert page.status_code == 200
+    content = page.content.decode()
+    light = [
+        section
+        for part in paper.parts
+        if not part.heavy
+        for section in part.compute(paper.context(labelled, Settings()))
+    ]
+    assert light and all(f'id="{section.key}"' in content for section in light)
 
 
 def test_the_command_prints_every_table(labelled: Pool, capsys):
