@@ -16,22 +16,30 @@ from annotation.people.accounts import add_person
 from core.callbacks import TellStage
 from core.models import Job
 from core.people.roles import CampaignRole, SiteRole
+from evaluation.models import Study
+from evaluation.open_world.study import StudyOptions
 from pooling.graphs.bundled import FamilyOptions
 from pooling.models import Graph, Pool
 from pooling.systems import USUAL
 
-NAME = "demo"  # of the graph and of the pool
+NAME = "demo"  # of the graph, the pool and the open-world study
 FAMILY = FamilyOptions(families=7, density=0.5)
+STUDY = StudyOptions(
+    families=1,
+    systems=("complex", "distmult", "transe", "rotate"),
+    settings={"learning_rate": "0.005", "epochs": "20"},  # slow enough for a curve
+)
 
 
 @dataclass(frozen=True)
 class DemoOptions:
-    """Set the size of the demo: at most about four minutes' work on two cores."""
+    """Set the size of the demo: at most about five minutes' work on two cores."""
 
     family: FamilyOptions = FAMILY
     systems: tuple[str, ...] = USUAL
     overrides: Mapping[str, str] = field(default_factory=dict)  # settings other than the presets
     sample: float = 0.04
+    study: StudyOptions = STUDY
     annotators: int = 5
     error_rate: float = 0.05
     leave: float = 0.1  # share of the items, and of the disputes, that is left to people
@@ -64,6 +72,10 @@ class Demo:
     @cached_property
     def pool(self) -> Pool:
         return Pool.objects.select_related("graph").get(name=NAME)
+
+    @property
+    def study(self) -> Study | None:
+        return Study.objects.filter(name=NAME).first()
 
     @cached_property
     def campaign(self) -> Campaign:

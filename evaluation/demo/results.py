@@ -9,7 +9,7 @@ from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.values import values
 from evaluation.overview import rankings
-from evaluation.pages.registry import ANALYSES
+from evaluation.pages.registry import ANALYSES, PAPERS
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.export import export_test_set
@@ -18,7 +18,7 @@ from pooling.models import Pool
 
 QRELS = "demo-v1"
 MEASURE = "micro_mrr"
-PARTS = [(analysis, part) for analysis in ANALYSES for part in analysis.parts]
+PARTS = [(analysis, part) for analysis in (*ANALYSES, *PAPERS) for part in analysis.parts]
 
 
 def figures_kept(demo: Demo) -> bool:

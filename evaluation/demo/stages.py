@@ -15,6 +15,7 @@ from core.jobs.lifecycle import start_job
 from evaluation.demo import results
 from evaluation.demo.demo import NAME, ROLES, Demo, create_logins, has_logins, login_name
 from evaluation.labels.pool_table import EvaluationError
+from evaluation.open_world.study import create_study, prepare_study, start_study
 from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.graphs.bundled import family_tree
 from pooling.graphs.imports import import_graph
@@ -163,6 +164,23 @@ def _labels_result(demo: Demo) -> list[str]:
     ]
 
 
+def _study_done(demo: Demo) -> bool:
+    wanted = len(demo.options.study.densities) * len(demo.options.study.systems)
+    return demo.study is not None and demo.study.runs.exclude(sha256="").count() == wanted
+
+
+def _study(demo: Demo) -> None:
+    study = demo.study or create_study(NAME, demo.options.study)
+    prepare_study(study, demo.tell)
+    demo.run_jobs(start_study(study))
+
+
+def _study_result(demo: Demo) -> list[str]:
+    asked = demo.options.study
+    densities = ", ".join(f"{100 * density:g} %" for density in asked.densities)
+    return [f"{', '.join(asked.systems)}, each with {densities} of the facts known"]
+
+
 STAGES = (
     Stage("Graph", "drawing families, of whose facts half are known", _graph_done, _graph, _graph_result),
     Stage("Systems", "training six on it", _systems_done, _systems, _systems_result),
@@ -171,6 +189,13 @@ STAGES = (
     Stage("People", "one login for each role", lambda demo: has_logins(), create_logins, _people_result),
     # frozen qrels end the labelling: what people do afterwards, and leave undone, is theirs
     Stage("Labels", "simulated people, one answer in twenty wrong", results.is_frozen, _labels, _labels_result),
+    Stage(
+        "Open-world study",
+        "the same facts, ever more of them missing: what a sparse test set says of four systems",
+        _study_done,
+        _study,
+        _study_result,
+    ),
     Stage(
         "Measures",
         "two rankings, and how stable they are",

@@ -17,6 +17,7 @@ from core.models import Job
 from evaluation.demo.demo import ROLES, Demo, DemoOptions, logins
 from evaluation.demo.results import true_values
 from evaluation.demo.stages import STAGES, run_stages
+from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
@@ -26,12 +27,14 @@ from pooling.graphs.bundled import FamilyOptions
 from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool
 from tests.annotation.factories import make_graph
+from tests.evaluation.studies import TINY
 
 SMALL = DemoOptions(
     family=FamilyOptions(families=2, people=25, density=0.5),
     systems=("transe", "distmult"),
     overrides={"epochs": "2", "embedding_dim": "8"},
     sample=0.05,
+    study=TINY,
     leave=0.2,
 )
 
@@ -77,7 +80,9 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
         PoolingJob.TRAIN,
         PoolingJob.TRAIN,
         PoolingJob.BUILD_POOL,
+        *[EvaluationJob.OPEN_WORLD] * len(TINY.densities) * len(TINY.systems),
     ]
+    assert not demo.study.runs.filter(sha256="").exists()
 
 
 def test_run_twice_it_changes_nothing(demo: Demo, tmp_path: Path):
@@ -88,7 +93,7 @@ def test_run_twice_it_changes_nothing(demo: Demo, tmp_path: Path):
     assert everything() == before
     assert demo.logins_file.read_text() == passwords
     assert [line for line in said if line.startswith("[")] == [
-        f"[{number}/9] {stage.title}: there already" for number, stage in enumerate(STAGES, 1)
+        f"[{number}/10] {stage.title}: there already" for number, stage in enumerate(STAGES, 1)
     ]
 
 
@@ -177,7 +182,7 @@ def test_command_prints_stages_and_logins_and_stops_before_serving(db, tmp_path:
     monkeypatch.setattr(command, "Demo", lambda jobs, tell: make_demo(tmp_path))
     call_command("demo", no_serve=True)
     said = capsys.readouterr().out
-    assert next(line for line in said.splitlines() if line.startswith("[")).startswith("[1/9] Graph: ")
+    assert next(line for line in said.splitlines() if line.startswith("[")).startswith("[1/10] Graph: ")
     for login in logins(make_demo(tmp_path)):
         assert f"{login.name:18}  {login.password}" in said
     assert said.splitlines()[-1] == "Look at it with: make demo"
