@@ -48,34 +48,39 @@ from pooling.models import Pool
 def under_labels(context: Context) -> list[Section]:
     found = find_runs(context.pool, context.each.table)
     keys = ["labels"] if context.labels.key == context.against.key else ["labels", "against"]
-    sides = _runs(context, found, keys)
+    sides = runs_under(context, found, keys)
     if not sides[0].stored:
-        return _absent(context, found)
+        return absent(context, found)
     if not all(runs.n for runs in sides):
-        return [_unanswered(context), *_absent(context, found)]
+        return [unanswered(context), *absent(context, found)]
     first, *others = _shown(context, sides)
-    return [replace(first, notes=set_notes(context.labels, context.against)), *others, *_absent(context, found)]
+    return [replace(first, notes=set_notes(context.labels, context.against)), *others, *absent(context, found)]
 
 
 def of_full_test(context: Context) -> list[Section]:
     """Show the published test set, whose answers are taken to be all answers."""
     found = find_runs(context.pool, context.each.table)
-    (runs,) = _runs(context, found, ["labels"])
+    (runs,) = runs_under(context, found, ["labels"])
     if not runs.stored:
-        return beside(_absent(context, found), "full-test")
+        return beside(absent(context, found), "full-test")
     if not runs.n:
-        return beside([_unanswered(context)], "full-test")
+        return beside([unanswered(context)], "full-test")
+    compute(context, runs)
+    return beside(_shown(context, [runs]), "full-test")
+
+
+def compute(context: Context, runs: RunsUnderLabels) -> None:
+    """Compute what takes long and tell the progress; sections find it in `runs`."""
     tell = context.progress or (lambda done, total: None)
-    for done, name in enumerate(runs.of_seeds):  # what takes long; the sections find it there
+    for done, name in enumerate(runs.of_seeds):
         for which in WHICH:
             runs.performance(name, which)
         tell(done + 1, len(runs.of_seeds) + 1)
-    return beside(_shown(context, [runs]), "full-test")
 
 
 def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
     runs = sides[0]
-    system = _system(context, runs)
+    system = shown_system(context, runs)
     return [
         *(conventional(context, one) for one in sides),
         models(context, sides),
@@ -85,7 +90,8 @@ def _shown(context: Context, sides: Sequence[RunsUnderLabels]) -> list[Section]:
     ]
 
 
-def _runs(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
+def runs_under(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnderLabels]:
+    """Return the runs that can be shown, under each of the label sets `keys` (labels, against)."""
     check_ks([context.settings.k])
     table = context.table
     of_seeds = {name: stored_run(run, table.graph.num_entities) for name, run in found.ready}
@@ -94,7 +100,7 @@ def _runs(context: Context, found: RunsByState, keys: list[str]) -> list[RunsUnd
     return [RunsUnderLabels(key, labels, right_answers(table, labels), stored, of_seeds) for key, labels in chosen]
 
 
-def _system(context: Context, runs: RunsUnderLabels) -> str:
+def shown_system(context: Context, runs: RunsUnderLabels) -> str:
     """Return the system whose protocols are drawn: the chosen one, or the best. A seed asks for its family."""
     asked = context.settings.system
     asked = next((name for name, seeds in context.seeds_of.items() if asked in seeds), asked)
@@ -105,7 +111,8 @@ def _system(context: Context, runs: RunsUnderLabels) -> str:
     return asked
 
 
-def _unanswered(context: Context) -> Section:
+def unanswered(context: Context) -> Section:
+    """Say that no question has an answer."""
     return Section(
         "unanswered",
         "No question has an answer",
@@ -115,7 +122,7 @@ def _unanswered(context: Context) -> Section:
     )
 
 
-def _absent(context: Context, found: RunsByState) -> list[Section]:
+def absent(context: Context, found: RunsByState) -> list[Section]:
     """Show the systems that are left out with their reasons, and the button that scores them."""
     why = left_out(context.pool, found)
     if not why:

@@ -16,7 +16,8 @@ from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import parse_measure
 from evaluation.papers import published
-from evaluation.papers.paper_003_orders import NOT_PUBLISHED, orders
+from evaluation.papers.paper_003_orders import orders
+from evaluation.papers.published import NOT_PUBLISHED
 from evaluation.sections.relation_groups import categories
 from evaluation.sections.relation_shares import positives_by_relation, relation_shares
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, seed_columns

@@ -7,12 +7,12 @@ import numpy as np
 from evaluation.labels.label_sets import LabelSet
 from evaluation.measures.rank_table import Floats
 from evaluation.papers import published
+from evaluation.papers.published import NOT_PUBLISHED
 from evaluation.sections.builders import chart, series_of
 from evaluation.sections.section import Cell, Column, Section, Table, cell
 from evaluation.sections.wording import why_no_tau
 from evaluation.statistics.correlation import tau_of_means
 
-NOT_PUBLISHED = "no published figure of this"
 Means = Mapping[str, Floats]  # of each test set, float [systems]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluation.measures.registry import parse_measure
 from evaluation.papers import published
-from evaluation.papers.paper_003_orders import NOT_PUBLISHED
+from evaluation.papers.published import ABSENT, NOT_PUBLISHED
 from evaluation.probe.answers import (
     MRR,
     PAPER_ROBUSTNESSES,
@@ -164,9 +164,8 @@ def _cut(context: Context, answers: ProbeAnswers, cut: Slice, shows_published: b
     table = seed_columns(table, range(1, len(columns), 1 + shows_published), spread)
     if not shows_published:
         return table
-    absent = cell(np.nan, "not in this pool")
     others = [
-        [name, *(c for value in row for c in (absent, value))] for name, row in theirs.items() if name not in named
+        [name, *(c for value in row for c in (ABSENT, value))] for name, row in theirs.items() if name not in named
     ]
     return replace(table, rows=[*table.rows, *others])
 
