@@ -15,7 +15,7 @@ from evaluation.statistics.correlation import tau_of_means
 SETS = {"full-test": "FB-Test-O", "seeds": "FB-Test-S", "current": "FB-Test-S-C"}  # label set: its published name
 COLUMNS = {"map@20": "map_cut_20", "ndcg@20": "ndcg_cut_20"}
 NOT_PUBLISHED = "no published figure of this"
-ABSENT = cell(float("nan"), "not in this pool")
+UNPRINTED, ABSENT = cell(float("nan"), NOT_PUBLISHED), cell(float("nan"), "not in this pool")
 Rows = Sequence[Mapping[str, str]]
 
 
