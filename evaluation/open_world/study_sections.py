@@ -49,7 +49,7 @@ def study_sections(study: Study, view: StudyView) -> list[Section]:
     found = densities_of(study, view.division, view.chooser)
     place = {name: i for i, name in enumerate(options_of(study).systems)}
     shown = next((d for d in found if d.density == view.density and d.curves), None)
-    sections = [] if shown is None else [_metric(view, shown, metric, place) for metric in METRICS]
+    sections = [] if shown is None else [metric_section(view, shown, metric, place) for metric in METRICS]
     if any(density.curves for density in found):
         sections += [summary_section(view, found), *division_sections(study, view)]
     if shown is not None:
@@ -57,7 +57,8 @@ def study_sections(study: Study, view: StudyView) -> list[Section]:
     return sections
 
 
-def _metric(view: StudyView, shown: DensityCurves, metric: str, place: Mapping[str, int]) -> Section:
+def metric_section(view: StudyView, shown: DensityCurves, metric: str, place: Mapping[str, int]) -> Section:
+    """Show the curve of each system, sparse over full, of one metric, with the one that theory expects."""
     label = METRICS[metric]
     key = metric.replace("@", "-").replace("_", "-")  # as addresses can have it
     curves = {curve.system: (curve.values.full[metric], curve.values.sparse[metric]) for curve in shown.curves}
@@ -65,7 +66,7 @@ def _metric(view: StudyView, shown: DensityCurves, metric: str, place: Mapping[s
     full, sparse = theory_curve(shown.curves[0].run, metric)
     most = max(max(one["x"]) for one in series)
     kept = full <= most * 1.05
-    top = 1.08 * max(float(sparse[kept].max()), *(max(one["y"]) for one in series))
+    top = 1.08 * max(float(sparse[kept].max(initial=0.0)), *(max(one["y"]) for one in series))
     series.append(series_of("theory", full[kept], sparse[kept], plain=True, quiet=True, dash="solid"))
     series.append(series_of("y = x", [0.0, most], [0.0, most], plain=True, quiet=True, dash="dot"))
     axes = {"x": f"{label}, full test set", "y": f"{label}, sparse test set", "yrange": [0, top]}
@@ -177,12 +178,14 @@ def pairs_of(density: DensityCurves, metric: str, last: bool) -> Pairs:
 
 
 def median_fall(density: DensityCurves, metric: str) -> float:
+    """Return how much less steep the curves are above than below, the median of the systems; nan where none has it."""
     falls = [slopes(curve.values.full[metric], curve.values.sparse[metric]).fall for curve in density.curves]
     known = [fall for fall in falls if np.isfinite(fall)]
     return float(np.median(known)) if known else float("nan")
 
 
 def summary_row(density: DensityCurves, metric: str) -> list[Cell]:
+    """Return the cells of SUMMARY_COLUMNS."""
     every, last = pairs_of(density, metric, False), pairs_of(density, metric, True)
     shares = [cell(pairs.share, UNDEFINED["pairs"]) for pairs in (every, last)]
     fall = cell(median_fall(density, metric), UNDEFINED["fall"])
@@ -190,6 +193,7 @@ def summary_row(density: DensityCurves, metric: str) -> list[Cell]:
 
 
 def summary_section(view: StudyView, found: Sequence[DensityCurves]) -> Section:
+    """Show degradation and inconsistency of every metric by density."""
     kept = [density for density in found if density.curves]
     rows: list[list[Cell]] = [
         [f"{density.density:g}", label, *summary_row(density, metric)]

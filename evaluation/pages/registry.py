@@ -18,7 +18,7 @@ from evaluation.estimates import sections as estimates
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k import sections as max_k
 from evaluation.open_world import sections as open_world
-from evaluation.papers import paper_002, paper_003, paper_004
+from evaluation.papers import paper_001, paper_002, paper_003, paper_004
 from evaluation.planning import sections as planning
 from evaluation.probe import sections as probe
 from evaluation.reusability import sections as reusability
@@ -33,6 +33,7 @@ ANALYSES: tuple[Analysis, ...] = (
 
 
 PAPERS: tuple[Analysis, ...] = (
+    paper_001.ANALYSIS,
     paper_002.ANALYSIS,
     paper_003.ANALYSIS,
     paper_004.ANALYSIS,

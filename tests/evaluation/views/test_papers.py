@@ -17,6 +17,7 @@ def test_papers_lead_to_their_pages_for_the_chosen_pool(sign_in, labelled: Pool)
     assert len(elements(page, "paper")) == len(PAPERS)
     assert [f"/pools/p/evaluation/{one.key}" in links(page) for one in PAPERS] == [True] * len(PAPERS)
     assert client.get("/papers/003")["Location"] == "/pools/p/evaluation/paper-003"
+    assert client.get("/papers/000")["Location"] == "/pools/p/evaluation/paper-001"  # the same paper
     assert client.get("/papers", {"pool": "nobody"}).status_code == 404
     assert client.get("/papers/999").status_code == 404
 
