@@ -233,7 +233,8 @@ ANALYSIS = Analysis(
     "paper-002",
     "Paper",
     "Mei and others (2018), On link prediction in knowledge bases: max-k",
-    "The tables and figures of the paper in its order, from this pool, with the published figures beside them.",
+    "How many answers a system should return, and how good they are then."
+    " Tables and figures in the order of the paper, published beside measured.",
     "mei-and-others-2018",
     ("system",),
     (

@@ -328,7 +328,8 @@ ANALYSIS = Analysis(
     "paper-003",
     "Paper",
     "Zhou et al. (2022), Re-thinking knowledge graph completion evaluation",
-    "The tables and figures of the paper in its order, from this pool, with the published figures beside them.",
+    "What sparse test labels say of systems, and what the labels of a pool change."
+    " Tables and figures in the order of the paper, published beside measured.",
     "zhou-et-al-2022",
     ("seed",),
     (

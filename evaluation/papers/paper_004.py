@@ -222,7 +222,8 @@ ANALYSIS = Analysis(
     "paper-004",
     "Paper",
     "Moon and Ko (2025), How sharp and bias-robust is a model?",
-    "The tables and figures of the paper in its order, from this pool, with the published figures beside them.",
+    "How strictly a rank is scored, and how much answers about popular entities count."
+    " Tables and figures in the order of the paper, published beside measured.",
     "moon-and-ko-2025",
     (),
     (Part("figures", everything),),
