@@ -18,7 +18,7 @@ from evaluation.open_world.study_sections import (
     summary_row,
     summary_section,
 )
-from evaluation.sections.section import Cell, Column, Context, Section, Table
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table
 from pooling.models import Pool
 
 DENSITY = 0.75  # of figures 4 and 5
@@ -82,7 +82,7 @@ def of_study(_context: Context) -> list[Section]:
         *_figure_5b(study, nearest, chooser),
         *_by_density(study, found[CORRELATED], CORRELATED, chooser, "figure-6", "Figures 5 (a) and 6"),
         _table_2(study),
-        _figures_7_to_14(study, found, chooser),
+        *_figures_7_to_14(study, found, chooser),
         _claims(study, found, chooser),
     ]
 
@@ -163,26 +163,30 @@ def _table_2(study: Study) -> Section:
     )
 
 
-def _figures_7_to_14(study: Study, found: Found, chooser: str) -> Section:
-    rows: list[list[Cell]] = []
+def _figures_7_to_14(study: Study, found: Found, chooser: str) -> Iterator[Section]:
+    """Yield a section for each division and density, with a panel for each metric."""
     for division, densities in found.items():
-        for density in densities:
-            if density.curves:
-                figure = FIGURES[division].get(density.density)
-                words = StudyView(density.density, division, chooser).words
-                for metric, label in METRICS.items():
-                    place = str(figure) if figure else "–"
-                    rows.append([place, words, f"{density.density:g}", label, *summary_row(density, metric)])
-    columns = [Column("figure", "Figure", "text"), Column("division", "Missing answers", "text")]
-    columns += [Column("density", "Density", "text"), Column("metric", "Metric", "measure"), *SUMMARY_COLUMNS]
-    return Section(
-        "figures-7-to-14",
-        "Figures 7 to 14. All metrics at all densities",
-        "What the curves of each metric say, where missing answers are drawn and where predictions decide. The curves"
-        f" themselves, a chart for each metric, are on the page of the study: /open-world/studies/{study.name}.",
-        f"{_caption(study)} Fall of the slope: how much less steep the upper half of a curve is than the lower.",
-        [Table("figures-7-to-14", "All metrics at all densities", columns, rows)],
-    )
+        for density in (density for density in densities if density.curves):
+            view = StudyView(density.density, division, chooser)
+            figure = FIGURES[division].get(density.density)
+            place = f"Figure {figure}" if figure else "As figures 7 to 14"
+            key = f"all-{'drawn' if division == 'independent' else 'correlated'}-{100 * density.density:g}"
+            sections = {metric: metric_section(view, density, metric, _places(study)) for metric in METRICS}
+            panels = [
+                {"name": METRICS[metric], **section.chart.data} for metric, section in sections.items() if section.chart
+            ]
+            label = f"Every metric on the sparse test set over the full one, density {density.density:g}"
+            rows: list[list[Cell]] = [[METRICS[metric], *summary_row(density, metric)] for metric in METRICS]
+            section = Section(
+                key,
+                f"{place}. All metrics, density {density.density:g}, missing: {view.words}",
+                "Sparse over full, a panel for each metric, as in figure 3. Fall of the slope: how much less steep the"
+                " upper half of a curve is than the lower. The table counts what the curves say.",
+                sections["mrr"].caption,
+                [Table(key, place, [Column("metric", "Metric", "measure"), *SUMMARY_COLUMNS], rows)],
+                Chart("panels", label, {"panels": panels}),
+            )
+            yield _renamed(section, f"figure-{figure}" if figure else key, section.title, (), study)
 
 
 def _claims(study: Study, found: Found, chooser: str) -> Section:

@@ -69,6 +69,27 @@ export const kinds = {
     return [traces, layout(element, data)];
   },
 
+  // panels: [{name, yrange?, series as of lines}], beside each other, with one legend
+  panels(element, data) {
+    const across = element.clientWidth < 600 ? 2 : 3, down = Math.ceil(data.panels.length / across), named = new Set();
+    element.style.height = `${100 + 230 * down}px`;
+    const drawn = layout(element, {}, { grid: { rows: down, columns: across, pattern: "independent", xgap: 0.18, ygap: 0.3 }, annotations: [] });
+    drawn.margin.t = 32;
+    if (drawn.legend.orientation === "h") drawn.legend.y = -0.08;
+    const traces = data.panels.flatMap((panel, i) => {
+      const at = i ? i + 1 : "";
+      drawn[`xaxis${at}`] = axis("", {});
+      drawn[`yaxis${at}`] = axis("", panel.yrange ? { range: panel.yrange } : {});
+      drawn.annotations.push({ text: panel.name, xref: `x${at} domain`, yref: `y${at} domain`, x: 0.5, y: 1.02, yanchor: "bottom", showarrow: false });
+      return kinds.lines(element, panel)[0].map((trace) => {
+        const showlegend = trace.showlegend !== false && !named.has(trace.name);
+        named.add(trace.name);
+        return { ...trace, xaxis: `x${at}`, yaxis: `y${at}`, showlegend, legendgroup: trace.name, marker: { ...trace.marker, size: 3 } };
+      });
+    });
+    return [traces, drawn];
+  },
+
   // left and right: names of the two sides; lines: [{system, name, left, right, left_row?, right_row?}] places from 1, and
   // the rows that they are drawn at, where systems that share a place would be written over each other
   slope(element, data) {

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from evaluation.open_world.kernels.study import METRICS
 from evaluation.open_world.study_curves import StudyView, chooser_of, densities_of
 from evaluation.open_world.study_sections import study_sections, summary_row
-from evaluation.papers import paper_001
+from evaluation.papers import paper_001, paper_001_study
 from evaluation.papers.paper_001 import ANALYSIS
-from evaluation.papers.paper_001_study import FIGURES, TABLE_2, newest_study, study_version
+from evaluation.papers.paper_001_study import TABLE_2, newest_study, study_version
 from pooling.models import Pool
 from tests.evaluation.cases import columns_of, context_of, sections_of
 from tests.evaluation.studies import TINY, finish, make_study
@@ -23,7 +24,7 @@ THEORY = [
 ]  # fmt: skip
 STUDY = [
     "figure-3-90", "figure-3-60", "figure-4", "figure-5b-log-mrr", "figure-5b-p-mrr", "figure-6-90", "figure-6-60",
-    "table-2", "figures-7-to-14", "claims",
+    "table-2", "all-drawn-90", "all-drawn-60", "all-correlated-90", "all-correlated-60", "claims",
 ]  # fmt: skip
 
 
@@ -97,14 +98,27 @@ def test_study_in_the_order_of_the_paper_with_the_values_of_its_own_page(labelle
         assert sections[key].chart.data == page[of].chart.data
         assert sections[key].tables[0].rows == page[of].tables[0].rows
     assert str(round(100 * 0.9)) in sections["figure-3-90"].key and "density 0.9" in sections["figure-3-90"].title
-    rows = sections["figures-7-to-14"].tables[0].rows
-    assert len(rows) == len(FIGURES) * len(TINY.densities) * 6
     drawn = densities_of(study, "independent", chooser)
-    assert rows[0] == ["–", "drawn", "0.9", "MRR", *summary_row(drawn[0], "mrr")]
+    rows = sections["all-drawn-60"].tables[0].rows
+    assert [row[0] for row in rows] == list(METRICS.values())
+    assert rows[0] == ["MRR", *summary_row(drawn[1], "mrr")]
+    page = study_sections(study, StudyView(0.6, "predicted-present", chooser))
+    panels = sections["all-correlated-60"].chart.data["panels"]
+    own = {section.title: section.chart.data for section in page if section.title in METRICS.values()}
+    assert {panel["name"]: panel["series"] for panel in panels} == {name: of["series"] for name, of in own.items()}
     models = sections["table-2"].tables[0].rows
     assert [row[0] for row in models if row[1] == "here"] == list(TINY.systems)
     assert [(row[0], *row[2:]) for row in models if row[1] == "published"] == list(TABLE_2)
     assert [row[2] for row in models if row[1] == "here"] == [8] * len(TINY.systems)
+
+
+def test_figures_have_the_numbers_of_the_paper(labelled: Pool, monkeypatch):
+    monkeypatch.setattr(paper_001_study, "FIGURES", {"independent": {0.9: 7}, "predicted-present": {0.6: 14}})
+    finish(make_study())
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    assert sections["figure-7"].title.startswith("Figure 7. All metrics, density 0.9, missing: drawn")
+    assert sections["figure-14"].title.startswith("Figure 14. All metrics, density 0.6, missing: what distmult")
+    assert "all-drawn-60" in sections
 
 
 def test_claims_are_counted_over_the_densities(labelled: Pool, monkeypatch):
