@@ -13,8 +13,8 @@ NOTE = (
 )
 SETTINGS = {
     "rounds": Setting(int, "times that generator and predictor teach each other", 1, 50, 2),
-    "proposals": Setting(int, "bodies that the generator proposes for each relation in a round", 1, 4000, 50),
-    "max_rules": Setting(int, "rules kept for each relation", 1, 4000, 200, 100),
+    "proposals": Setting(int, "bodies that the generator proposes for each relation in a round", 1, 4000, 50, 150),
+    "max_rules": Setting(int, "rules kept for each relation", 1, 4000, 200, 300),
     "max_length": Setting(int, "most atoms in the body of a rule", 1, 3, 3),
     "generator_dim": Setting(int, "numbers per relation in the generator", 2, 4096, 128, 512),
     "hidden_dim": Setting(int, "numbers that the generator's network holds", 2, 4096, 128, 256),
@@ -26,7 +26,7 @@ SETTINGS = {
         1,
         10**6,
         200,
-        100,
+        300,
     ),
     "max_groundings": Setting(
         int, "most groundings on which the rules of one side of a relation are weighed", 1000, 10**9, 1_000_000

@@ -88,11 +88,11 @@ def train_rnnlogic(asked: Training) -> TrainResult:
     """Train generator and predictor round by round, and leave the rules and weights of the best round.
 
     A round counts as an epoch without a loss; the setting `rule_dim` adds one that learns vectors of the rules. A
-    training that was interrupted goes on after its last whole round, with the same result. It runs on the CPU,
-    whatever `device` asks for. Raises TrainingCancelled as soon as `should_stop()` is true, and ValueError where no
-    rule is found.
+    training that was interrupted goes on after its last whole round, with the same result. It runs on one thread of
+    the CPU, whatever `device` and `threads` ask for. Raises TrainingCancelled as soon as `should_stop()` is true, and
+    ValueError where no rule is found.
     """
-    with cpu_threads(asked.threads):
+    with cpu_threads(1):  # its products are so small that a second thread waits more than it works
         return _Rounds(asked).run()
 
 
