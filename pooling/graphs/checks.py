@@ -99,7 +99,7 @@ def _places(source: GraphSourceData) -> Callable[[int], str]:
 
     def place(row: int) -> str:
         part = int(np.searchsorted(starts, row, side="right")) - 1
-        return f"{parts[part].file}:{row - starts[part] + 1}"
+        return f"{parts[part].file}:{parts[part].line(row - int(starts[part]))}"
 
     return place
 
@@ -186,7 +186,7 @@ def _examples(source: GraphSourceData, part: SplitRows, new: Mask, columns: list
     """Return 'test.tsv:12 key' for the first marked fields; `new` is bool[n, len(columns)]."""
     rows = np.flatnonzero(new.any(axis=1))[:MAX_EXAMPLES]
     return [
-        f"{part.file}:{row + 1} {source.keys[part.rows[row, column]]}"
+        f"{part.file}:{part.line(int(row))} {source.keys[part.rows[row, column]]}"
         for row in rows
         for i, column in enumerate(columns)
         if new[row, i]

@@ -1,6 +1,6 @@
 """Define what a source of a graph returns to the importer, and how it reports problems."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,12 @@ class SplitRows:
     """Hold the triples of one split as the source has them, repeats included."""
 
     file: str  # as messages name it
-    rows: Codes  # [n, 3]: head, relation, tail as indices into GraphSourceData.keys; row i is on line i + 1
+    rows: Codes  # [n, 3]: head, relation, tail as indices into GraphSourceData.keys
+    lines: Codes | None = None  # [n]: the line of each row; None: row i is on line i + 1
+
+    def line(self, row: int) -> int:
+        """Return the line of a row in the file, from 1."""
+        return row + 1 if self.lines is None else int(self.lines[row])
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class SideTable:
     """Hold a file that comes with the triples (labels, types, ...) as rows of text; row i is on line i + 1."""
 
     file: str
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Import a knowledge graph from a TSV folder, from PyKEEN, or from the family generator."""
+"""Import a knowledge graph from files of many layouts, from PyKEEN, or from the family generator."""
 
 import json
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,10 @@ from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen
 from pooling.graphs.imports import check_new_name, import_graph
 from pooling.graphs.source_data import GraphError, GraphSourceData, plural
 from pooling.graphs.tsv import read_tsv
+from pooling.layouts.layout import LayoutOptions
+from pooling.layouts.preview import preview_lines
+from pooling.layouts.recognise import read_layout
+from pooling.layouts.tables import SEPARATORS
 from pooling.models import Graph
 
 _FAMILY: dict[str, tuple[type, str]] = {
@@ -22,11 +27,13 @@ _FAMILY: dict[str, tuple[type, str]] = {
 
 
 class Command(ShellCommand):
-    help = "Import a knowledge graph from a TSV folder, from PyKEEN, or from the family generator."
+    help = "Import a knowledge graph from files of many layouts, from PyKEEN, or from the family generator."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="what the graph is called")
         source = parser.add_mutually_exclusive_group(required=True)
+        known = "folder, .zip, .tar.gz or file in a layout of docs/formats.md; what was read is shown first"
+        source.add_argument("path", nargs="?", metavar="PATH", help=known)
         source.add_argument("--tsv", metavar="DIR", help="folder with train, valid, test (.tsv or .txt, or .gz)")
         source.add_argument("--pykeen", metavar="DATASET", help="a dataset that PyKEEN ships: Nations, UMLS, Kinships")
         source.add_argument("--family-tree", action="store_true", help="draw families; all true facts are known")
@@ -34,6 +41,7 @@ class Command(ShellCommand):
         for key, (kind, text) in _FAMILY.items():
             usual = getattr(default, key)
             family.add_argument(f"--{key.replace('_', '-')}", type=kind, help=f"{text} (default {usual})")
+        _add_layout_options(parser)
         parser.add_argument(
             "--unseen",
             choices=("keep", "drop"),
@@ -44,7 +52,13 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> str:
         check_new_name(options["name"])
-        source, asked = self._source(options)
+        if options["path"]:
+            found = self._layout(options)
+            if found is None:
+                return "Nothing was imported."
+            source, asked = found
+        else:
+            source, asked = self._source(options)
         graph = import_graph(options["name"], source, unseen=options["unseen"], options=asked, progress=self._progress)
         return _json(graph) if options["json"] else "\n".join(_lines(graph))
 
@@ -62,8 +76,42 @@ class Command(ShellCommand):
         self.stderr.write(f"reading {options['tsv']}")
         return read_tsv(options["tsv"]), {"tsv": options["tsv"]}
 
+    def _layout(self, options: dict[str, Any]) -> tuple[GraphSourceData, dict[str, Any]] | None:
+        """Read a path, show what was found, and ask; None where the answer is no."""
+        shares = tuple(options["shares"])
+        asked = LayoutOptions(
+            **{key: options[key] for key in ("folder", "separator", "columns", "ignore_time", "drop_qualifiers")},
+            shares=(shares[0], shares[1]),
+            seed=options["split_seed"],
+        )
+        self.stderr.write(f"reading {options['path']}")
+        reading = read_layout(options["path"], asked)
+        for line in preview_lines(reading):
+            self.stderr.write(line)
+        if not options["yes"]:
+            if not sys.stdin.isatty():
+                raise GraphError("Nobody can be asked whether this is right: add --yes to import it as shown.")
+            self.stderr.write("Import this? [y/N] ", ending="")
+            if input().strip().lower() not in ("y", "yes"):
+                return None
+        return reading.source_data(), {"path": options["path"], "layout": reading.found.layout}
+
     def _progress(self, stage: str, done: int, total: int) -> None:
         self.stderr.write(f"{stage}: {done} of {total}")
+
+
+def _add_layout_options(parser: ArgumentParser) -> None:
+    usual = LayoutOptions()
+    files = parser.add_argument_group("with PATH")
+    files.add_argument("--yes", action="store_true", help="import what was read without asking")
+    files.add_argument("--folder", default="", help="the folder of the splits, where there are several")
+    files.add_argument("--separator", default="", choices=("", *SEPARATORS), help="what separates columns")
+    files.add_argument("--columns", default="", help="order of head, relation and tail, as hrt or htr")
+    files.add_argument("--ignore-time", action="store_true", help="leave out the time of quadruples")
+    files.add_argument("--drop-qualifiers", action="store_true", help="leave out what stands after the triple")
+    shares = "shares of valid and test where there are no splits (default {:g} {:g})".format(*usual.shares)
+    files.add_argument("--shares", nargs=2, type=float, default=usual.shares, metavar=("VALID", "TEST"), help=shares)
+    files.add_argument("--split-seed", type=int, default=usual.seed, help="seed of these splits (default 0)")
 
 
 _COUNTS = {

@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -105,4 +106,40 @@ def test_import_graph_existing_name_refused_before_reading(folder):
 def test_import_graph_needs_one_source():
     with pytest.raises(CommandError) as caught:
         run("g")
-    assert str(caught.value) == ("Error: one of the arguments --tsv --pykeen --family-tree is required")
+    assert str(caught.value) == ("Error: one of the arguments PATH --tsv --pykeen --family-tree is required")
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """A folder in a layout that is not this program's own."""
+    (tmp_path / "train.csv").write_text("subject,object,predicate\n" + "a,b,r\nb,c,r\nc,a,s\na,c,s\n" * 2)
+    (tmp_path / "dev.csv").write_text("subject,object,predicate\na,c,r\n")
+    (tmp_path / "test.csv").write_text("subject,object,predicate\nb,a,s\n")
+    return tmp_path
+
+
+def test_a_path_is_read_by_its_layout_and_shown_before(published: Path):
+    out, err = run("g", str(published), "--yes")
+    assert "Graph g: 3 entities, 2 relations, 4 train triples, 1 valid triple, 1 test triple." in out
+    assert "    a | r | b" in err and "columns subject, object, predicate" in err
+    graph = Graph.objects.get(name="g")
+    assert graph.options["layout"] == "files of triples"
+    repeats = next(entry for entry in graph.report if entry["kind"] == "duplicate-triples")
+    assert repeats["examples"][0].startswith("train.csv:6")  # the header is line 1
+
+
+@pytest.mark.parametrize(("answer", "made"), [("y", True), ("n", False), ("", False)])
+def test_somebody_at_the_shell_is_asked(published: Path, answer: str, made: bool, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda: answer)
+    out, err = run("g", str(published))
+    assert "Import this? [y/N]" in err
+    assert Graph.objects.filter(name="g").exists() == made
+    assert ("Nothing was imported." in out) == (not made)
+
+
+def test_a_script_says_yes_or_nothing_is_imported(published: Path, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    with pytest.raises(CommandError, match="add --yes to import it as shown"):
+        run("g", str(published))
+    assert not Graph.objects.exists()

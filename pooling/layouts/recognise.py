@@ -1,0 +1,83 @@
+"""Find the layout of a source and read it: the first layout that knows its files."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from pooling.enums import GraphSource, Split
+from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, report_entry
+from pooling.graphs.tsv import encode
+from pooling.layouts import numbered, plain, published
+from pooling.layouts.doubts import doubts
+from pooling.layouts.layout import Found, LayoutOptions, Triples
+from pooling.layouts.side_files import read_side_files
+from pooling.layouts.source_files import SourceFiles, open_source
+from pooling.layouts.splitter import divide
+
+Reader = Callable[[SourceFiles, LayoutOptions], Found | None]
+LAYOUTS: tuple[Reader, ...] = (
+    numbered.openke, numbered.libkge, published.ogb, published.hetionet, published.neo4j, published.rdf,
+    plain.three_files, plain.one_file,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Hold a graph as it was read; `ignored`: files that no layout looked at."""
+
+    found: Found
+    ignored: list[str]
+    drawn: list[Split]  # splits that the source did not have
+
+    def source_data(self) -> GraphSourceData:
+        """Return what the importer checks and stores."""
+        found = self.found
+        flat = [
+            pa.array([name for row in found.splits[split].rows for name in row], pa.large_string()) for split in Split
+        ]
+        keys, rows = encode(flat)
+        splits = {
+            split: SplitRows(found.splits[split].file, rows[i], _lines(found.splits[split]))
+            for i, split in enumerate(Split)
+        }
+        report = [report_entry("layout", 1, f"Read as {found.layout}.", ())]
+        report += [report_entry("doubt", 1, warning, ()) for warning in found.warnings]
+        return GraphSourceData(
+            GraphSource.TSV, keys, splits, found.labels, found.types, found.domain_range, found.templates, report=report
+        )
+
+
+def read_layout(path: str | Path, options: LayoutOptions | None = None) -> Reading:
+    """Read a folder, archive or file. GraphError says what is missing or which line is wrong."""
+    asked = options or LayoutOptions()
+    source = open_source(Path(path))
+    found = next((of for layout in LAYOUTS if (of := layout(source, asked)) is not None), None)
+    if found is None:
+        names = ", ".join(list(source)[:5])
+        raise GraphError(
+            f"{path} has no triples in a layout that is known ({names}): docs/formats.md has a table of them."
+        )
+    drawn = _draw_missing(found, asked)
+    read_side_files(source, found)
+    found.warnings += doubts(found)
+    return Reading(found, [name for name in source if name not in found.used], drawn)
+
+
+def _draw_missing(found: Found, asked: LayoutOptions) -> list[Split]:
+    """Draw valid and test, or valid alone, from train where there are none; return which."""
+    missing = [split for split in Split if split not in found.splits]
+    if Split.TEST in missing and Split.VALID not in missing:
+        there = ", ".join(of.file for of in found.splits.values())
+        raise GraphError(f"There is no file of test beside {there}: add it, or take valid away and have both drawn.")
+    if missing:
+        shares = dict(zip((Split.VALID, Split.TEST), asked.shares, strict=True))
+        parts = divide(found.splits[Split.TRAIN], {split: shares[split] for split in missing}, asked.seed)
+        found.splits = {**found.splits, **parts}
+    return missing
+
+
+def _lines(triples: Triples) -> np.ndarray | None:
+    return np.array(triples.lines, dtype=np.int64) if triples.lines else None

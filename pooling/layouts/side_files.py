@@ -1,0 +1,110 @@
+"""Read what comes beside triples: labels and types of entities, domains, templates, and maps from numbers to names."""
+
+import json
+from pathlib import PurePosixPath
+from typing import Any
+
+from pooling.graphs.source_data import GraphError, SideTable, raise_problems
+from pooling.graphs.tsv import SIDE_TABLES, split_fields
+from pooling.layouts.layout import Found
+from pooling.layouts.source_files import SourceFiles
+from pooling.layouts.tables import decoded, read_table
+
+LABELS = ("entity2text.txt", "entity2label.txt", "entity_strings.del")
+TYPES = ("entity2type.txt", "entity2types.txt")
+DICTIONARIES = ("entities.dict", "relations.dict")
+
+
+def by_name(source: SourceFiles, name: str) -> str:
+    """Return the path of the file of this name, the one that lies highest; "" if there is none."""
+    found = [path for path in source if PurePosixPath(path).name == name]
+    return min(found, key=lambda path: (path.count("/"), path), default="")
+
+
+def read_side_files(source: SourceFiles, found: Found) -> None:
+    """Add labels, types, domains and templates to what was found, from the first file that has them."""
+    own = {stem: _own(source, stem, found) for stem in SIDE_TABLES}
+    found.labels = found.labels or own["entity_labels"] or _pairs(source, LABELS, found) or _codex_labels(source, found)
+    found.types = found.types or own["entity_types"] or _pairs(source, TYPES, found) or _codex_types(source, found)
+    found.domain_range = found.domain_range or own["relation_domain_range"]
+    found.templates = found.templates or own["relation_templates"]
+
+
+def _own(source: SourceFiles, stem: str, found: Found) -> SideTable | None:
+    """Read one of this program's own files (docs/formats.md)."""
+    path = by_name(source, f"{stem}.tsv") or by_name(source, f"{stem}.txt")
+    if not path:
+        return None
+    found.used.add(path)
+    columns, may_be_empty = SIDE_TABLES[stem]
+    problems: list[str] = []
+    flat = split_fields(source.read(path), path, columns, may_be_empty, problems).to_pylist()
+    raise_problems(problems)
+    return SideTable(path, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True)))
+
+
+def _pairs(source: SourceFiles, names: tuple[str, ...], found: Found) -> SideTable | None:
+    """Read a table of two columns: an entity, and its label or type."""
+    path = next((path for name in names if (path := by_name(source, name))), "")
+    if not path:
+        return None
+    found.used.add(path)
+    lines = decoded(source.read(path), path).replace("\r\n", "\n").rstrip("\n").split("\n")
+    rows = [tuple(line.split("\t", 1)) for line in lines]
+    if short := next((i for i, row in enumerate(rows, 1) if len(row) < 2), 0):
+        raise GraphError(f"{path}:{short}: one column where there are two, separated by a tab: correct the line.")
+    return SideTable(path, rows)
+
+
+def _codex_labels(source: SourceFiles, found: Found) -> SideTable | None:
+    """Read CoDEx's entities.json: {id: {label, description, …}}, in English where there are several languages."""
+    known = _json(source, "entities.json", found)
+    rows = [(key, str(of["label"])) for key, of in known.items() if isinstance(of, dict) and of.get("label")]
+    return SideTable("entities.json", rows) if rows else None
+
+
+def _codex_types(source: SourceFiles, found: Found) -> SideTable | None:
+    """Read CoDEx's entity2types.json, {id: [type ids]}, with the names of types.json where that is there."""
+    of_entity = _json(source, "entity2types.json", found)
+    names = _json(source, "types.json", found) if of_entity else {}
+
+    def name(key: str) -> str:
+        of = names.get(key)
+        return str(of["label"]) if isinstance(of, dict) and of.get("label") else key
+
+    rows = [(entity, name(str(of))) for entity, types in of_entity.items() for of in types]
+    return SideTable("entity2types.json", rows) if rows else None
+
+
+def _json(source: SourceFiles, name: str, found: Found) -> dict[str, Any]:
+    paths = [path for path in source if PurePosixPath(path).name == name]
+    if not paths:
+        return {}
+    path = next((path for path in paths if "en" in PurePosixPath(path).parts), sorted(paths)[0])
+    found.used.add(path)
+    try:
+        known = json.loads(decoded(source.read(path), path))
+    except json.JSONDecodeError as error:
+        raise GraphError(f"{path}:{error.lineno}: is no JSON ({error.msg}): copy the file again.") from None
+    if not isinstance(known, dict):
+        raise GraphError(f"{path}: a list where there is an object with a key for each entity.")
+    return known
+
+
+def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: int = 0) -> dict[str, str]:
+    """Return the name of each number, of lines with a number and a name, or a name and a number.
+
+    GraphError for a line of another form, or a number that is there twice.
+    """
+    table = read_table(data, file, skip=skip)
+    found: dict[str, str] = {}
+    for i, row in enumerate(table.rows):
+        number, name = (row[-1], row[0]) if name_first else (row[0], row[1])
+        if not number.strip().isdigit():
+            raise GraphError(f"{file}:{table.first_line + i}: {number!r} is no number: correct the line.")
+        if number in found:
+            raise GraphError(
+                f"{file}:{table.first_line + i}: number {number} is there twice: correct one of the lines."
+            )
+        found[number.strip()] = name.strip()
+    return found

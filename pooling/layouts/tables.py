@@ -1,0 +1,105 @@
+"""Read delimited text whose separator and header are not known: tab, comma, semicolon, bar, or white space."""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass
+
+from pooling.graphs.source_data import GraphError, plural
+
+SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
+SAMPLED = 200  # lines that are looked at
+AGREE = 0.9  # share of them with the same number of fields
+ROLES = {  # names of columns, by what they hold
+    "head": {"head", "h", "subject", "subj", "s", "source", "src", "from", "start", ":start_id", "head_id", "node1",
+             "entity1"},
+    "relation": {"relation", "rel", "r", "predicate", "pred", "p", "property", "edge", "metaedge", ":type", "edge_type",
+                 "relationship", "relation_id"},
+    "tail": {"tail", "t", "object", "obj", "o", "target", "tgt", "to", "end", ":end_id", "tail_id", "node2", "entity2"},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Hold the rows of a text file, all of one width; row i is on line first_line + i. `header`: names, or none."""
+
+    file: str
+    separator: str
+    header: tuple[str, ...]
+    rows: list[list[str]]
+    first_line: int
+
+    @property
+    def lines(self) -> range:
+        """Return the line of each row."""
+        return range(self.first_line, self.first_line + len(self.rows))
+
+    @property
+    def width(self) -> int:
+        return len(self.rows[0]) if self.rows else len(self.header)
+
+
+def decoded(data: bytes, file: str) -> str:
+    """Return text; GraphError names the line that is not UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise GraphError(
+            f"{file}:{line}: byte 0x{data[error.start]:02x} is not UTF-8: save the file as UTF-8."
+        ) from None
+
+
+def read_table(data: bytes, file: str, separator: str = "", skip: int = 0, keep: int | None = None) -> TextTable:
+    """Return the table of a file: `separator` by name, else the one that fits most lines; `skip` lines before it.
+    `keep`: the first fields of each line, where the others are left out.
+
+    GraphError names the line with another number of fields, or an empty one in the middle.
+    """
+    lines = decoded(data, file).replace("\r\n", "\n").split("\n")[skip:]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        return TextTable(file, separator or "tab", (), [], skip + 1)
+    chosen, width = _fitting(lines[:SAMPLED], file, separator, keep)
+    rows = [row[:keep] for row in _split(lines, chosen)]
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            raise GraphError(
+                f"{file}:{skip + i + 1}: {plural(len(row), 'field')} where most lines have {width}, separated by"
+                f" {chosen}: correct the line, or name another separator."
+            )
+    header = tuple(name.strip() for name in rows[0])
+    if roles_of(header) or any(name.startswith(":") or name.endswith(":ID") for name in header):
+        return TextTable(file, chosen, header, rows[1:], skip + 2)
+    return TextTable(file, chosen, (), rows, skip + 1)
+
+
+def roles_of(header: tuple[str, ...]) -> dict[str, int]:
+    """Return the place of head, relation and tail by the names of columns; {} where one of them has no name."""
+    names = [name.lower().lstrip("#?").strip() for name in header]
+    found = {role: next((i for i, name in enumerate(names) if name in known), -1) for role, known in ROLES.items()}
+    return found if min(found.values()) >= 0 and len(set(found.values())) == len(ROLES) else {}
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == "space":
+        return [line.split() for line in lines]
+    if separator == "tab":  # no quotes: an id may begin with one
+        return [line.split("\t") for line in lines]
+    return list(csv.reader(lines, delimiter=SEPARATORS[separator]))
+
+
+def _fitting(lines: list[str], file: str, asked: str, keep: int | None) -> tuple[str, int]:
+    """Return the separator with which most lines have one and the same number of fields, and that number."""
+    if asked and asked not in SEPARATORS:
+        raise GraphError(f"There is no separator {asked!r}: choose {', '.join(SEPARATORS)}.")
+    for name in [asked] if asked else SEPARATORS:
+        counts = Counter(len(row[:keep]) for row in _split(lines, name))
+        width, agreeing = counts.most_common(1)[0]
+        if width > 1 and agreeing >= AGREE * len(lines):
+            return name, width
+    kinds = asked or "tab, comma, semicolon, bar or white space"
+    raise GraphError(
+        f"{file}: the lines have no common number of fields separated by {kinds}: give a table. If the fields after"
+        " the third are qualifiers, leave them out with --drop-qualifiers."
+    )

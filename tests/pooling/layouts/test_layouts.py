@@ -1,0 +1,404 @@
+"""Layouts that other people publish: a small folder of each gives the same graph, and what is wrong is named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pooling.enums import Split
+from pooling.graphs.source_data import GraphError
+from pooling.layouts.layout import LayoutOptions, Triples
+from pooling.layouts.preview import preview_lines
+from pooling.layouts.recognise import Reading, read_layout
+from pooling.layouts.splitter import divide
+
+TRAIN = [("a", "likes", "b"), ("b", "likes", "c"), ("c", "knows", "a"), ("a", "knows", "c"), ("b", "likes", "a")]
+VALID, TEST = [("a", "likes", "c")], [("b", "knows", "a")]
+SPLITS = {Split.TRAIN: TRAIN, Split.VALID: VALID, Split.TEST: TEST}
+NAMES = ("train", "valid", "test")
+ENTITIES, RELATIONS = {"a": 0, "b": 1, "c": 2}, {"likes": 0, "knows": 1}
+
+
+def lines(rows, separator: str = "\t") -> str:
+    return "".join(f"{separator.join(map(str, row))}\n" for row in rows)
+
+
+def three(
+    ending: str, separator: str = "\t", names=NAMES, header: str = "", make=lambda row: row, folder: str = ""
+) -> dict:
+    return {
+        f"{folder}{name}{ending}": header + lines(map(make, rows), separator)
+        for name, rows in zip(names, SPLITS.values(), strict=True)
+    }
+
+
+def numbers(row) -> tuple[int, int, int]:
+    return ENTITIES[row[0]], RELATIONS[row[1]], ENTITIES[row[2]]
+
+
+def counted(rows) -> str:
+    return f"{len(rows)}\n" + lines(rows)
+
+
+OPENKE = {
+    **{
+        f"{split.value}2id.txt": counted([(h, t, r) for h, r, t in map(numbers, rows)])
+        for split, rows in SPLITS.items()
+    },
+    "entity2id.txt": counted(ENTITIES.items()),
+    "relation2id.txt": counted(RELATIONS.items()),
+}
+LIBKGE = {
+    **three(".del", make=numbers),
+    "entity_ids.del": lines((i, name) for name, i in ENTITIES.items()),
+    "relation_ids.del": lines((i, name) for name, i in RELATIONS.items()),
+}
+DICTIONARIES = {
+    "entities.dict": lines((i, name) for name, i in ENTITIES.items()),
+    "relations.dict": lines((i, name) for name, i in RELATIONS.items()),
+}
+LABELLED = {"a": "Anna", "b": "Ben", "c": "Cora"}
+CODEX = {
+    **three(".txt", folder="data/triples/codex-s/"),
+    "data/triples/codex-s/test_negatives.txt": "a\tlikes\ta\n",
+    "data/entities/en/entities.json": json.dumps({key: {"label": name} for key, name in LABELLED.items()}),
+    "data/entities/de/entities.json": json.dumps({"a": {"label": "Anna (de)"}}),
+    "data/types/entity2types.json": json.dumps({"a": ["Q5"], "b": ["Q5", "Q9"]}),
+    "data/types/en/types.json": json.dumps({"Q5": {"label": "human"}}),
+}
+
+# layout in docs/formats.md: files, options, and whether it has labels and types
+FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
+    "tab-separated .tsv": (three(".tsv"), {}, False, False),
+    "tab-separated .txt": (three(".txt"), {}, False, False),
+    "comma-separated .csv": (three(".csv", ","), {}, False, False),
+    "semicolons": (three(".csv", ";"), {}, False, False),
+    "bars": (three(".txt", "|"), {}, False, False),
+    "spaces": (three(".txt", " "), {}, False, False),
+    "no ending": (three(""), {}, False, False),
+    "dev for valid": (three(".tsv", names=("train", "dev", "test")), {}, False, False),
+    "name before the split": (three(".txt", names=("wn18-train", "wn18-valid", "wn18-test")), {}, False, False),
+    "header head, relation, tail": (three(".csv", ",", header="head,relation,tail\n"), {}, False, False),
+    "header subject, object, predicate": (
+        three(".tsv", header="subject\tobject\tpredicate\n", make=lambda row: (row[0], row[2], row[1])),
+        {},
+        False,
+        False,
+    ),
+    "columns h t r": (three(".tsv", make=lambda row: (row[0], row[2], row[1])), {"columns": "htr"}, False, False),
+    "quoted csv": (three(".csv", '","', make=lambda row: (f'"{row[0]}', row[1], f'{row[2]}"')), {}, False, False),
+    "one folder of several": (
+        {**three(".txt", folder="small/"), **three(".txt", folder="large/")},
+        {"folder": "small"},
+        False,
+        False,
+    ),
+    "OpenKE": (OPENKE, {}, False, False),
+    "LibKGE": (LIBKGE, {}, False, False),
+    "RotatE, names": ({**three(".txt"), **DICTIONARIES}, {}, False, False),
+    "RotatE, numbers": ({**three(".txt", make=numbers), **DICTIONARIES}, {}, False, False),
+    "KG-BERT": (
+        {**three(".tsv", names=("train", "dev", "test")), "entity2text.txt": lines(LABELLED.items())},
+        {},
+        True,
+        False,
+    ),
+    "CoDEx": (CODEX, {}, True, True),
+    "quadruples": (three(".txt", make=lambda row: (*row, "2014-01-01")), {"ignore_time": True}, False, False),
+    "statements with qualifiers": (
+        {**three(".txt", ","), "train.txt": lines(TRAIN, ",").replace("a,likes,b", "a,likes,b,since,1999")},
+        {"drop_qualifiers": True},
+        False,
+        False,
+    ),
+    "triples with 1 and -1": ({**three(".tsv"), "test.tsv": "b\tknows\tb\t-1\nb\tknows\ta\t1\n"}, {}, False, False),
+    "own folder with labels and types": (
+        {**three(".tsv"), "entity_labels.tsv": lines(LABELLED.items()), "entity_types.tsv": "a\tperson\n"},
+        {},
+        True,
+        True,
+    ),
+    "RDF by split": (
+        three(".nt", " ", make=lambda row: (*(f"<http://x.org/{name}>" for name in row), ".")),
+        {},
+        False,
+        False,
+    ),
+}
+# without splits: all triples in train
+SINGLE: dict[str, tuple[dict, bool, bool]] = {
+    "one file": ({"graph.tsv": lines(TRAIN)}, False, False),
+    "Hetionet": (
+        {
+            "hetionet-edges.sif": "source\tmetaedge\ttarget\n" + lines(TRAIN),
+            "hetionet-nodes.tsv": "id\tname\tkind\n" + lines((key, name, "Gene") for key, name in LABELLED.items()),
+        },
+        True,
+        True,
+    ),
+    "OGB": (
+        {
+            "raw/edge.csv": lines(((ENTITIES[h], ENTITIES[t]) for h, _, t in TRAIN), ","),
+            "raw/edge_reltype.csv": lines((RELATIONS[r],) for _, r, _ in TRAIN),
+            "mapping/nodeidx2entityid.csv": "node idx,entity id\n"
+            + lines(((i, name) for name, i in ENTITIES.items()), ","),
+            "mapping/reltype2relid.csv": "reltype,rel id\n" + lines(((i, name) for name, i in RELATIONS.items()), ","),
+        },
+        False,
+        False,
+    ),
+    "Neo4j": (
+        {
+            "nodes.csv": "id:ID,name,:LABEL\n"
+            + lines(((key, name, "Person;Human") for key, name in LABELLED.items()), ","),
+            "edges.csv": ":START_ID,:END_ID,:TYPE\n" + lines(((h, t, r) for h, r, t in TRAIN), ","),
+        },
+        True,
+        True,
+    ),
+    "Turtle": (
+        {
+            "graph.ttl": "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+            + "@prefix x: <http://x.org/> .\n"
+            + lines((f"x:{h}", f"x:{r}", f"x:{t}", ".") for h, r, t in TRAIN)
+            + "".join(
+                f'x:{key} rdfs:label "{name} (de)"@de, "{name}"@en ; a x:Person .\n' for key, name in LABELLED.items()
+            )
+        },
+        True,
+        True,
+    ),
+}
+
+
+def write(folder: Path, files: dict) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    return folder
+
+
+def rows_of(reading: Reading) -> dict[Split, list]:
+    """The triples of each split; names of RDF lose what comes before the last part."""
+    return {split: [tuple(map(ending, row)) for row in of.rows] for split, of in reading.found.splits.items()}
+
+
+def ending(name: str) -> str:
+    return name.removeprefix("http://x.org/")
+
+
+@pytest.mark.parametrize("layout", FOLDERS)
+def test_layouts_with_splits_give_the_same_graph(layout: str, tmp_path: Path):
+    files, options, has_labels, has_types = FOLDERS[layout]
+    reading = read_layout(write(tmp_path, files), LayoutOptions(**options))
+    found = rows_of(reading)
+    if layout == "RDF by split":  # sets of statements
+        found = {split: sorted(rows) for split, rows in found.items()}
+        assert found == {split: sorted(rows) for split, rows in SPLITS.items()}
+    else:
+        assert found == SPLITS
+    assert reading.drawn == []
+    labels = {ending(key): name for key, name in reading.found.labels.rows} if reading.found.labels else {}
+    assert labels == (LABELLED if has_labels else {})
+    assert (reading.found.types is not None) == has_types
+
+
+@pytest.mark.parametrize("layout", SINGLE)
+def test_layouts_without_splits_are_divided(layout: str, tmp_path: Path):
+    files, has_labels, has_types = SINGLE[layout]
+    reading = read_layout(write(tmp_path, files), LayoutOptions(shares=(0.2, 0.2)))
+    found = rows_of(reading)
+    assert sorted(row for rows in found.values() for row in rows) == sorted(TRAIN)
+    assert reading.drawn == [Split.VALID, Split.TEST]
+    assert len(found[Split.VALID]) == len(found[Split.TEST]) == 1
+    assert {name for h, _, t in found[Split.TRAIN] for name in (h, t)} == set(ENTITIES)
+    assert {r for _, r, _ in found[Split.TRAIN]} == set(RELATIONS)
+    labels = {ending(key): name for key, name in reading.found.labels.rows} if reading.found.labels else {}
+    assert labels == (LABELLED if has_labels else {})
+    assert (reading.found.types is not None) == has_types
+
+
+def test_types_of_codex_have_their_names(tmp_path: Path):
+    reading = read_layout(write(tmp_path, CODEX))
+    assert list(reading.found.types.rows) == [("a", "human"), ("b", "human"), ("b", "Q9")]
+    assert "data/triples/codex-s/test_negatives.txt" in reading.ignored
+    assert "data/entities/de/entities.json" in reading.ignored
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz", "gz inside"])
+def test_archives_are_read_like_their_folder(kind: str, tmp_path: Path):
+    files = three(".txt", folder="graph/")
+    if kind == "zip":
+        with zipfile.ZipFile(tmp_path / "g.zip", "w") as archive:
+            for name, content in {**files, "__MACOSX/graph/._train.txt": "x", "graph/.DS_Store": "x"}.items():
+                archive.writestr(name, content)
+        path = tmp_path / "g.zip"
+    elif kind == "tar.gz":
+        path = tmp_path / "g.tar.gz"
+        with tarfile.open(path, "w:gz") as archive:
+            for name, content in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content.encode())
+                archive.addfile(info, io.BytesIO(content.encode()))
+    else:
+        path = tmp_path / "g"
+        path.mkdir()
+        for name, content in three(".tsv").items():
+            (path / f"{name}.gz").write_bytes(gzip.compress(content.encode()))
+    reading = read_layout(path)
+    assert rows_of(reading) == SPLITS and reading.ignored == []
+
+
+def test_valid_alone_is_drawn_from_train(tmp_path: Path):
+    files = three(".tsv")
+    del files["valid.tsv"]
+    reading = read_layout(write(tmp_path, files), LayoutOptions(shares=(0.2, 0.2)))
+    found = rows_of(reading)
+    assert reading.drawn == [Split.VALID] and found[Split.TEST] == TEST
+    assert sorted(found[Split.TRAIN] + found[Split.VALID]) == sorted(TRAIN)
+
+
+def test_columns_are_found_by_how_many_names_they_have(tmp_path: Path):
+    rows = [(f"e{i}", f"e{(i * 7) % 40}", f"r{i % 3}") for i in range(40)]
+    files = {"train.tsv": lines(rows), "valid.tsv": lines(rows[:5]), "test.tsv": lines(rows[5:9])}
+    reading = read_layout(write(tmp_path, files))
+    assert rows_of(reading)[Split.TRAIN] == [(h, r, t) for h, t, r in rows]
+    assert "columns head, tail, relation" in reading.found.splits[Split.TRAIN].form
+
+
+def test_same_seed_divides_alike_and_another_one_not(tmp_path: Path):
+    rows = [(f"e{i % 9}", f"r{i % 2}", f"e{(i * 5 + 1) % 11}") for i in range(60)]
+    folder = write(tmp_path, {"graph.tsv": lines(rows)})
+    one, same, other = (rows_of(read_layout(folder, LayoutOptions(shares=(0.1, 0.1), seed=s))) for s in (3, 3, 4))
+    assert one == same != other
+
+
+def test_every_name_stays_in_train_whatever_is_drawn():
+    rows = [(f"e{i % 6}", "usual", f"e{(i * 5 + 1) % 7}") for i in range(40)]
+    rows += [("e0", "rare", "e1"), ("e2", "usual", "x"), ("e1", "twice", "e2"), ("e3", "twice", "e4")]
+    triples = Triples("g.tsv", rows)
+    for seed in range(40):
+        parts = divide(triples, {Split.VALID: 0.3, Split.TEST: 0.3}, seed)
+        train = parts[Split.TRAIN].rows
+        assert {r for _, r, _ in train} == {"usual", "rare", "twice"}
+        assert {name for h, _, t in train for name in (h, t)} == {"x", *(f"e{i}" for i in range(7))}
+        assert sorted(row for part in parts.values() for row in part.rows) == sorted(set(rows))
+
+
+REFUSED: dict[str, tuple[dict, str]] = {
+    "nothing known": ({"readme.md": "x"}, "docs/formats.md has a table"),
+    "no train": ({"test.tsv": lines(TEST)}, "test.tsv and no file of train"),
+    "no test": ({"train.tsv": lines(TRAIN), "valid.tsv": lines(VALID)}, "no file of test beside"),
+    "split twice": ({**three(".tsv"), "train.txt": lines(TRAIN)}, "train is there 2 times (train.tsv and train.txt)"),
+    "several folders": (
+        {**three(".txt", folder="s/"), **three(".txt", folder="l/")},
+        "Splits lie in 2 folders (l, s): choose one with --folder",
+    ),
+    "several tables": ({"a.tsv": lines(TRAIN), "b.tsv": lines(TRAIN)}, "a.tsv, b.tsv may all hold triples: give one"),
+    "a line too short": (
+        {**three(".tsv"), "train.tsv": lines(TRAIN * 3) + "a\tb\n"},
+        "train.tsv:16: 2 fields where most lines have 3",
+    ),
+    "an empty name": ({**three(".tsv"), "test.tsv": "b\t\ta\n"}, "test.tsv:1: the relation is empty"),
+    "two columns": (
+        {**three(".tsv"), "train.tsv": "a\tb\nb\tc\n"},
+        "train.tsv: 2 columns, separated by tab: triples need three",
+    ),
+    "no UTF-8": ({**three(".tsv")}, "train.tsv:2: byte 0xff is not UTF-8"),
+    "times": (
+        three(".txt", make=lambda row: (*row, "2014-01-01")),
+        "a fourth column of times (2014-01-01): leave times out",
+    ),
+    "qualifiers": (three(".txt", make=lambda row: (*row, "q", "v")), "leave qualifiers out with --drop-qualifiers"),
+    "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 lines follow"),
+    "a number without a name": ({**OPENKE, "test2id.txt": "1\n0 7 0\n"}, "test2id.txt:2: no entity has the number 7"),
+    "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
+    "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
+    "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: is no JSON"),
+    "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is no valid turtle"),
+    "nothing to divide": ({"graph.tsv": "a\tr\tb\nc\ts\td\n"}, "2 triples cannot be divided"),
+    "OGB without a mapping": (
+        {"raw/edge.csv": "0,1\n", "raw/edge_reltype.csv": "0\n"},
+        "mapping/nodeidx2entityid.csv is missing",
+    ),
+    "KG-BERT with a short line": (
+        {**three(".tsv"), "entity2text.txt": "a\tAnna\nb\n"},
+        "entity2text.txt:2: one column",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_wrong_is_named_with_its_place(name: str, tmp_path: Path):
+    files, message = REFUSED[name]
+    write(tmp_path, files)
+    if name == "no UTF-8":
+        (tmp_path / "train.tsv").write_bytes(b"a\tlikes\tb\nb\t\xff\tc\n")
+    with pytest.raises(GraphError) as caught:
+        read_layout(tmp_path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"separator": "dots"}, {"columns": "hhh"}, {"folder": "nowhere"}])
+def test_options_that_cannot_be_are_refused(options: dict, tmp_path: Path):
+    with pytest.raises(GraphError, match=next(iter(options.values()))):
+        read_layout(write(tmp_path, three(".tsv")), LayoutOptions(**options))
+
+
+@pytest.mark.parametrize("shares", [(0.0, 0.1), (0.6, 0.5)])
+def test_shares_that_leave_nothing_are_refused(shares, tmp_path: Path):
+    with pytest.raises(GraphError, match="Give two above 0"):
+        read_layout(write(tmp_path, {"graph.tsv": lines(TRAIN)}), LayoutOptions(shares=shares))
+
+
+def test_doubts_are_told(tmp_path: Path):
+    ids = {"a": "Q1", "b": "Q2", "c": "Q3"}
+    rows = [(ids[h], r, ids[t]) for h, r, t in TRAIN]
+    files = {"train.tsv": "kopf\tart\tziel\n" + lines(rows), "valid.tsv": lines(rows[:1]), "test.tsv": lines(rows[1:2])}
+    told = read_layout(write(tmp_path / "one", files)).found.warnings
+    assert "train.tsv:1 (kopf, art, ziel) has no name in common with other lines: is it a header?" in told
+    assert any("ids without labels" in warning for warning in told)
+    files |= {"entity_labels.tsv": "Q1\tQ1\nQ2\tBen\nQ3\tQ3\n"}
+    told = read_layout(write(tmp_path / "two", files)).found.warnings
+    assert "2 of 5 entities have no label." in told  # the words of the header
+    many = [(f"e{i}", f"r{i}", f"e{i + 1}") for i in range(300)]
+    files = {"train.tsv": lines(many), "valid.tsv": lines(many[:2]), "test.tsv": lines(many[2:4])}
+    assert any(
+        "300 relations for 301 entities" in w for w in read_layout(write(tmp_path / "three", files)).found.warnings
+    )
+
+
+def test_preview_has_three_triples_of_each_split_and_ignored_files(tmp_path: Path):
+    reading = read_layout(write(tmp_path, {**three(".csv", ","), "notes.docx": "x"}))
+    assert list(preview_lines(reading)) == [
+        "Read as files of triples.",
+        "train: 5 triples of train.csv (separated by comma; columns head, relation, tail)",
+        "    a | likes | b",
+        "    b | likes | c",
+        "    c | knows | a",
+        "valid: 1 triple of valid.csv (separated by comma; columns head, relation, tail)",
+        "    a | likes | c",
+        "test: 1 triple of test.csv (separated by comma; columns head, relation, tail)",
+        "    b | knows | a",
+        "not read: notes.docx",
+    ]
+
+
+def test_lines_of_problems_count_the_header(tmp_path: Path):
+    source = read_layout(write(tmp_path, three(".csv", ",", header="head,relation,tail\n"))).source_data()
+    assert [source.splits[Split.TRAIN].line(i) for i in (0, 4)] == [2, 6]
+
+
+def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("pooling.layouts.source_files.MOST_BYTES", 100)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("train.tsv", "a\tr\tb\n" * 1000)
+    with pytest.raises(GraphError, match=r"train\.tsv is larger than"):
+        read_layout(tmp_path / "bomb.zip")
