@@ -81,7 +81,12 @@ def target_says(context: Context) -> str:
         return f"{said} The campaign has no target."
     if is_reached(content, aim.target):
         return f"{said} The target of {aim.target:.2f} is reached: no further batch is released by itself."
-    return f"{said} The target is that the interval begins at {aim.target:.2f} or above."
+    if content["undefined"]:
+        said += f" {content['undefined']:,} of {RESAMPLES:,} resamples tie all systems."
+    return (
+        f"{said} The target is not reached: it is that the interval begins at {aim.target:.2f} or above, no pair is"
+        " undecided, and no resample ties all systems."
+    )
 
 
 def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:

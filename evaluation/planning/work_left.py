@@ -62,7 +62,8 @@ def confidences(context: Context, names: Sequence[str]) -> dict[str, OrderConfid
 def order_json(found: OrderConfidence) -> Json:
     """Return tau, its interval and the undecided pairs as JSON."""
     tau = {"tau": number(found.mean), "low": number(found.low), "high": number(found.high)}
-    return {**tau, "undecided": int(found.undecided(LEVEL).size), "pairs": len(found.pairs)}
+    undefined = found.resamples - found.defined
+    return {**tau, "undecided": int(found.undecided(LEVEL).size), "pairs": len(found.pairs), "undefined": undefined}
 
 
 def order_figure(pool: Pool, measure: str) -> Figure:
@@ -81,8 +82,13 @@ def kept_order_figure(pool: Pool, measure: str) -> Figure | None:
 
 
 def is_reached(content: Content, target: float) -> bool:
-    """Return whether a kept figure of the order meets a target; False where tau is undefined."""
-    return content["low"] is not None and bool(content["low"] >= target - CLOSE)
+    """Return whether a kept figure of the order meets a target.
+
+    The interval begins there, every pair of systems is decided, and tau is defined on every resample: resamples that
+    tie all systems say nothing, and must not make what is left look sure.
+    """
+    decided = not content["undecided"] and not content.get("undefined")
+    return content["low"] is not None and decided and bool(content["low"] >= target - CLOSE)
 
 
 @dataclass(frozen=True)

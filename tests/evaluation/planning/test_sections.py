@@ -57,9 +57,12 @@ def test_the_target_is_told_with_its_measure(labelled: Pool):
     campaign = open_campaign(labelled)
     Campaign.objects.filter(pk=campaign.pk).update(target_tau=0.95, target_measure="map@20")
     assert finding().startswith("By MAP@20 tau is ")
-    assert finding().endswith("The target is that the interval begins at 0.95 or above.")
+    assert "The target is not reached: it is that the interval begins at 0.95 or above, no pair" in finding()
     kept = order_figure(labelled, "map@20")
-    kept.content["low"] = 0.96
+    kept.content |= {"low": 0.96, "undecided": 0, "undefined": 3}
+    kept.save()
+    assert "3 of 1,000 resamples tie all systems. The target is not reached" in finding()
+    kept.content["undefined"] = 0
     kept.save()
     assert finding().endswith("The target of 0.95 is reached: no further batch is released by itself.")
 

@@ -30,10 +30,10 @@ def campaign(labelled: Pool) -> Campaign:
     return found
 
 
-def keep(campaign: Campaign, low: float | None) -> None:
-    """The figure of the target as it is now, with another lower end."""
+def keep(campaign: Campaign, low: float | None, **unsure: int) -> None:
+    """The figure of the target as it is now, with another lower end, and every pair decided."""
     kept = order_figure(campaign.pool, campaign.target_measure)
-    kept.content["low"], kept.content["tau"] = low, low
+    kept.content |= {"low": low, "tau": low, "undecided": 0, "undefined": 0, **unsure}
     kept.save()
 
 
@@ -58,6 +58,12 @@ def test_it_stops_when_the_interval_begins_at_the_target(campaign: Campaign, low
     )
     assert asked(campaign) == [said if stops else ""]
     assert stop_reason(campaign) == (said if stops else "")
+
+
+@pytest.mark.parametrize("unsure", ["undecided", "undefined"])
+def test_it_goes_on_while_a_pair_is_undecided_or_a_resample_ties_all(campaign: Campaign, unsure: str):
+    keep(campaign, 1.0, **{unsure: 1})
+    assert asked(campaign) == [""]
 
 
 def test_a_figure_older_than_the_labels_says_so(campaign: Campaign):

@@ -137,6 +137,7 @@ def test_figure_of_the_order_is_kept_until_a_label_comes(labelled: Pool, monkeyp
         "high": expected.high,
         "undecided": len(expected.undecided()),
         "pairs": 3,
+        "undefined": expected.resamples - expected.defined,
         "judged": labelled.judgements.count(),
     }
     with monkeypatch.context() as patch:
@@ -148,10 +149,17 @@ def test_figure_of_the_order_is_kept_until_a_label_comes(labelled: Pool, monkeyp
 
 
 def test_a_target_is_reached_by_the_lower_end():
-    assert is_reached({"low": 0.9}, 0.9)
-    assert is_reached({"low": 0.9 - 1e-12}, 0.9)
-    assert not is_reached({"low": 0.89}, 0.9)
-    assert not is_reached({"low": None}, 0.9)
+    decided = {"undecided": 0, "undefined": 0}
+    assert is_reached({"low": 0.9, **decided}, 0.9)
+    assert is_reached({"low": 0.9 - 1e-12, **decided}, 0.9)
+    assert not is_reached({"low": 0.89, **decided}, 0.9)
+    assert not is_reached({"low": None, **decided}, 0.9)
+
+
+@pytest.mark.parametrize("unsure", [{"undecided": 1, "undefined": 0}, {"undecided": 0, "undefined": 1}])
+def test_a_target_is_not_reached_where_nothing_is_decided(unsure: dict):
+    """Resamples that tie all systems have no tau; the few that have one may all be 1."""
+    assert not is_reached({"low": 1.0, **unsure}, 0.9)
 
 
 def test_one_system_has_no_order(labelled: Pool):
