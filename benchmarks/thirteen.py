@@ -44,7 +44,7 @@ SYSTEMS: dict[str, tuple[float, dict[str, str]]] = {
     "interacte": (0.355, {"filters": "32", "kernel": "7", "learning_rate": "0.002", "decay": "0.05"}),
     "compgcn": (0.355, {"composition": "multiplication", "decoder": "distmult", "embedding_dim": "100",
                         "batch_size": "1024", "learning_rate": "0.01", "decay": "0.05"}),
-    "hitter": (0.371, {"embedding_dim": "64", "neighbours": "8", "heads": "4", "context_layers": "2",
+    "hitter": (0.371, {"embedding_dim": "64", "neighbours": "16", "heads": "4", "context_layers": "2",
                        "pair_layers": "1", "num_negatives": "1000", "decay": "0.05"}),
     "complex": (0.348, {"patience": "5"}),
     "distmult": (0.343, {"patience": "5"}),

@@ -11,6 +11,10 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_tsv, triple_ids
 
 Triple = tuple[int, int, int]
+WORDS = {
+    "Y": Answer.YES, "N": Answer.NO, "?": Answer.CANT_TELL, "1": Answer.YES, "0": Answer.NO, "-1": Answer.CANT_TELL,
+    "positive": Answer.YES, "negative": Answer.NO,
+}  # fmt: skip
 
 
 class LabelLine(NamedTuple):
@@ -52,8 +56,9 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
     raw = fields[3] if len(fields) > 3 else ""
     if not raw.strip():
         return SkippedLine(number, "has no label")
-    if raw.strip() not in Answer.values:
-        return SkippedLine(number, f"label {raw!r} is none of Y, N and ?")
+    answer = WORDS.get(raw.strip())
+    if answer is None:
+        return SkippedLine(number, f"label {raw!r} is none of {', '.join(WORDS)}")
     triple, unknown = triple_ids(fields, graph)
     if triple is None:
         return SkippedLine(number, unknown)
@@ -69,7 +74,7 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
     if at is not None and at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
     notes = (f"label {raw!r} has a stray space",) if raw != raw.strip() else ()
-    return LabelLine(number, triple, Answer(raw.strip()), annotator, source_url, at, notes)
+    return LabelLine(number, triple, answer, annotator, source_url, at, notes)
 
 
 def read_truth(path: Path, graph: GraphArrays) -> Mapping[Triple, Answer]:

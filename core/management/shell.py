@@ -1,6 +1,7 @@
 """Parts that management commands share: clear errors, progress on standard error, cells of printed tables."""
 
 import contextlib
+import re
 import sys
 import time
 from argparse import ArgumentParser
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.db import OperationalError, ProgrammingError
 
 from core.enums import JobState
 from core.errors import GoneError, UserError
@@ -16,15 +18,20 @@ from core.jobs.worker import failures, wait_for, worker_for_a_while
 from core.models import Job
 
 Out = TextIO | OutputWrapper
+NO_TABLES = re.compile(r'no such table|relation "\w+" does not exist')  # in the words of SQLite and PostgreSQL
 
 
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
-    """Turn a UserError or GoneError into a CommandError: its message, exit code 1, no trace."""
+    """Turn a UserError, a GoneError or a database without tables into a CommandError: a message, code 1, no trace."""
     try:
         yield
     except (UserError, GoneError) as error:
         raise CommandError(str(error)) from error
+    except (OperationalError, ProgrammingError) as error:
+        if not NO_TABLES.search(str(error)):
+            raise
+        raise CommandError("The database has no tables yet: run `python manage.py migrate` first.") from error
 
 
 class ShellCommand(BaseCommand):

@@ -86,7 +86,7 @@ def test_import_judges_and_names_every_irregular_line(world, keys, tmp_path, nam
         (7, "is a seed triple, positive by definition"),
         (8, "is a triple outside pool p1"),
         (9, "the graph does not have head 'nobody'"),
-        (10, "label 'maybe' is none of Y, N and ?"),
+        (10, "label 'maybe' is none of Y, N, ?, 1, 0, -1, positive, negative"),
         (11, "has 2 columns where 4 to 7 are expected"),
         (12, "time 'yesterday' is not in ISO format"),
     ]
@@ -104,6 +104,15 @@ def test_import_judges_and_names_every_irregular_line(world, keys, tmp_path, nam
         "https://en.wikipedia.org/wiki/X",
         "2020-01-02T03:04:05+00:00",
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict"), [("1", "positive"), ("positive", "positive"), ("0", "negative"), ("negative", "negative")]
+)
+def test_labels_may_be_numbers_or_words(world, keys, tmp_path, word: str, verdict: str) -> None:
+    report = import_labels(world.pool, write(tmp_path, [row(keys[0], word), row(keys[1], "-1")]))
+    assert (report.positive + report.negative, report.undecided) == (1, 1)
+    assert {verdict for verdict, _ in verdicts().values()} >= {verdict}
 
 
 def test_import_again_adds_nothing(world, keys, tmp_path) -> None:

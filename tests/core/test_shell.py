@@ -1,0 +1,58 @@
+"""The shell: a database without tables is named, and a reader who has seen enough ends a command quietly."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError
+from django.db import OperationalError, ProgrammingError
+
+from core.management.shell import user_errors
+
+SHELL = [sys.executable, "manage.py"]
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    usual = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+    return {**usual, "TRIPLEPOOL_VAR": str(tmp_path)}
+
+
+def test_a_command_in_an_empty_place_says_to_migrate(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [*SHELL, "pool_report", "p"], cwd=settings.BASE_DIR, env=environment(tmp_path), capture_output=True, text=True
+    )
+    assert run.returncode == 1
+    assert run.stderr.strip() == "CommandError: The database has no tables yet: run `python manage.py migrate` first."
+
+
+@pytest.mark.parametrize(
+    ("error", "is_named"),
+    [
+        (OperationalError("no such table: pooling_pool"), True),
+        (ProgrammingError('relation "pooling_pool" does not exist\nLINE 1: SELECT'), True),
+        (OperationalError('database "triplepool" does not exist'), False),
+        (OperationalError("database is locked"), False),
+    ],
+)
+def test_only_missing_tables_are_told_so(error: Exception, is_named: bool) -> None:
+    with pytest.raises(CommandError if is_named else type(error)), user_errors():
+        raise error
+
+
+def test_a_reader_who_stops_early_sees_no_trace(tmp_path: Path) -> None:
+    run = subprocess.Popen(
+        [*SHELL, "shell", "--no-imports", "-c", "print('line\\n' * 200_000)"],
+        cwd=settings.BASE_DIR,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None and run.stderr is not None
+    assert run.stdout.readline() == "line\n"
+    run.stdout.close()
+    assert run.stderr.read() == ""
+    assert run.wait() == 141
