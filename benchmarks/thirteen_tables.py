@@ -49,7 +49,7 @@ BELOW = {
     "conve": "Its score still rose in the last of six epochs over all wrong answers; thirteen.py now draws 1,000",
     "interacte": "Its score still rose in the last of six epochs, with a smaller network than the preset",
     "compgcn": "Too few steps: three epochs gave a validation MRR of .156 in batches of 4,096 questions (121 s), .148"
-    " with 200 numbers for each entity, and .203 in batches of 1,024 (285 s), which thirteen.py now has; the score still"
+    " with 200 numbers for each entity, and .203 in batches of 1,024 (285 s), which thirteen.py now has; it still"
     " rose in the last of five epochs",
     "hitter": "Its neighbours: three epochs gave a validation MRR of .117 with 8 of them, .144 with 16, and .086 with 8"
     " and 128 numbers for each entity; thirteen.py now has 16",
