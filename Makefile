@@ -5,12 +5,14 @@ PORT ?= 8000
 SERVE ?= 1
 VENV := .venv
 PY := $(VENV)/bin/python
-# What was installed last: pip runs again only when requirements.txt is another.
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+# What was installed last: pip runs again only when a file of requirements is another.
 INSTALLED := $(VENV)/requirements.installed
+INSTALLED_DEV := $(VENV)/requirements-dev.installed
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo serve test test-slow lint
+.PHONY: help $(VENV) environment development demo serve test test-slow lint
 
 help:
 	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
@@ -21,7 +23,7 @@ help:
 	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
 	@echo "PORT=8123 serves at another port; PYTHON=python3.12 makes the environment with another Python."
 
-environment:
+$(VENV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "TriplePool needs Python 3.11 or newer as $(PYTHON)." \
 	    "Install one, or name it: make PYTHON=/path/to/python3.12 demo" >&2; exit 1; }
@@ -30,11 +32,19 @@ environment:
 	    echo "$(PYTHON) cannot make virtual environments." \
 	      "On Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }; \
 	  echo "Making the virtual environment $(VENV)."; \
-	  rm -f $(INSTALLED); $(PYTHON) -m venv $(VENV); }
+	  rm -f $(VENV)/*.installed; $(PYTHON) -m venv $(VENV); }
+
+environment: $(VENV)
 	@cmp -s requirements.txt $(INSTALLED) || { \
 	  echo "Installing requirements.txt (once; a few minutes)."; \
-	  $(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt \
-	    && cp requirements.txt $(INSTALLED); }
+	  $(PIP) -r requirements.txt && cp requirements.txt $(INSTALLED); }
+
+# requirements-dev.txt includes requirements.txt: one call of pip installs both.
+development: $(VENV)
+	@cmp -s requirements.txt $(INSTALLED) && cmp -s requirements-dev.txt $(INSTALLED_DEV) || { \
+	  echo "Installing requirements.txt and requirements-dev.txt (once; a few minutes)."; \
+	  $(PIP) -r requirements-dev.txt \
+	    && cp requirements.txt $(INSTALLED) && cp requirements-dev.txt $(INSTALLED_DEV); }
 
 demo: environment
 	@$(PY) manage.py migrate --verbosity 0
@@ -46,14 +56,14 @@ serve: environment
 
 # Tests of one file stay in one process: what they prepare together is prepared once. Files start in the order of
 # tests/conftest.py, the longest first; pytest-xdist would start those with the most tests first.
-test: environment
+test: development
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Exit code 5: no test is marked slow.
-test-slow: environment
+test-slow: development
 	$(PY) -m pytest -m slow $(ARGS) || [ $$? -eq 5 ]
 
-lint: environment
+lint: development
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy

@@ -25,10 +25,14 @@ fi
 """
 
 
+INSTALL = "-m pip install --quiet --disable-pip-version-check"
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "requirements.txt").write_text("one==1\n")
+    (tmp_path / "requirements-dev.txt").write_text("-r requirements.txt\ntwo==1\n")
     return tmp_path
 
 
@@ -61,13 +65,36 @@ def test_a_python_without_venv_is_told_how_to_get_it(folder: Path):
 
 
 def test_requirements_are_installed_once_and_again_when_they_change(folder: Path):
-    install = "-m pip install --quiet --disable-pip-version-check -r requirements.txt"
+    install = f"{INSTALL} -r requirements.txt"
     assert make(folder, "environment").returncode == 0
     assert make(folder, "environment").returncode == 0
     assert asked(folder) == [install]
     (folder / "requirements.txt").write_text("one==2\n")
     assert make(folder, "environment").returncode == 0
     assert asked(folder) == [install, install]
+
+
+def test_development_installs_both_files_with_one_call_and_the_site_then_nothing(folder: Path):
+    install = f"{INSTALL} -r requirements-dev.txt"
+    for goal in ("development", "development", "environment"):
+        assert make(folder, goal).returncode == 0
+    assert asked(folder) == [install]
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        (folder / name).write_text("changed==2\n")
+        assert make(folder, "development").returncode == 0
+    assert asked(folder) == [install] * 3
+
+
+def test_development_after_the_site_installs_what_is_missing(folder: Path):
+    for goal in ("environment", "development"):
+        assert make(folder, goal).returncode == 0
+    assert asked(folder) == [f"{INSTALL} -r requirements.txt", f"{INSTALL} -r requirements-dev.txt"]
+
+
+@pytest.mark.parametrize(("goal", "file"), [("test", "-dev"), ("test-slow", "-dev"), ("lint", "-dev"), ("serve", "")])
+def test_what_a_goal_installs(folder: Path, goal: str, file: str):
+    make(folder, goal)
+    assert asked(folder)[0] == f"{INSTALL} -r requirements{file}.txt"
 
 
 def test_an_install_that_failed_is_tried_again(folder: Path):
