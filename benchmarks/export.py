@@ -2,7 +2,7 @@
 
     python benchmarks/export.py --quick     1,000 seeds; the last line is the main ratio
     python benchmarks/export.py             also 20,466 seeds, the published pool with six runs, and a million
-                                            judgements; writes its tables into docs/benchmarks.md
+                                            judgements; writes its tables into docs/measured
     python benchmarks/export.py --targets   only the last two; nothing written
 
 The pool is drawn (benchmarks/scratch.py) and a third of it judged; there are no runs, so no run files. Our time is

@@ -3,7 +3,7 @@
     python benchmarks/fb15k237_study.py [--minutes 60] [--folder var/study] [--no-docs]
 
 Every stage is kept in the folder: an interrupted study goes on where it was (training from its last checkpoint).
-The stages are the commands' own domain functions. Tables go to standard output and to docs/benchmarks.md.
+The stages are the commands' own domain functions. Tables go to standard output and to docs/measured.
 """
 
 import argparse
@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from core.callbacks import Tell
+from evaluation.sections.cell_text import cell_text, spread_text
 from pooling.enums import PoolingJob
 
 if TYPE_CHECKING:
     from annotation.judging.judgements import ImportReport
+    from evaluation.sections.section import Table
     from pooling.models import Pool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,7 +44,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60, help="for training all six systems on two cores")
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "study")
     parser.add_argument("--wn18rr", action="store_true", help="the full test of WN18RR too: as long again")
-    parser.add_argument("--no-docs", action="store_true", help="do not write docs/benchmarks.md")
+    parser.add_argument("--no-docs", action="store_true", help="do not write docs/measured")
     arguments = parser.parse_args()
     os.environ["TRIPLEPOOL_VAR"] = str(arguments.folder.resolve())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -310,11 +312,9 @@ def analyses(pool: "Pool", *wanted: tuple[str, str]) -> list[str]:
                 continue
             say(f"{key}, {part.key}, under {labels}")
             for section in part.compute(Context(pool, Settings(labels=labels), _percent())):
-                tables = "\n\n".join(
-                    table([column.label for column in each.columns], [[written(c) for c in row] for row in each.rows])
-                    for each in section.tables
-                )
-                sections.append(f"**{section.title}, {labels}.** {section.caption}\n\n{tables}")
+                captions = [f"*{each.title}*\n\n" if len(section.tables) > 1 else "" for each in section.tables]
+                tables = [caption + written(each) for caption, each in zip(captions, section.tables, strict=True)]
+                sections.append("\n\n".join([f"**{section.title}, {labels}.** {section.caption}", *tables]))
     return sections
 
 
@@ -357,13 +357,16 @@ def second_graph(minutes: float) -> list[str]:
     ]
 
 
-def written(cell: object) -> object:
-    """Return the text of a cell: its value with interval or reason."""
-    if not isinstance(cell, dict):
-        return cell
-    if cell["value"] is None:
-        return "undefined"
-    return f"{cell['value']:.3f} ± {cell['sd']:.3f}" if cell.get("sd") is not None else cell["value"]
+def written(each: "Table") -> str:
+    """Return a table of a page as Markdown: numbers as pages write them, with interval or deviation."""
+    kinds = [column.kind for column in each.columns]
+
+    def text(value: object, kind: str) -> str:
+        more = spread_text(value, kind) if isinstance(value, dict) else ""
+        return f"{cell_text(value, kind)} {more}".strip()
+
+    rows = [[text(value, kind) for value, kind in zip(row, kinds, strict=True)] for row in each.rows]
+    return table([column.label for column in each.columns], rows)
 
 
 def _percent() -> Tell:

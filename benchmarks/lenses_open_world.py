@@ -1,7 +1,7 @@
 """Time theory and simulation of the open world, and measure how well they agree.
 
     python benchmarks/lenses_open_world.py --quick   50 questions a cell; prints only
-    python benchmarks/lenses_open_world.py           the paper's setting; writes its table into docs/benchmarks.md
+    python benchmarks/lenses_open_world.py           the paper's setting; writes its table into docs/measured
 
 The paper's setting: 43 answers, 14,505 entities, 71 strengths from 0.3 to 1, 4 sparsities, 500 questions each.
 """

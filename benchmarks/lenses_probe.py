@@ -1,7 +1,7 @@
 """Time PROBE at 41 x 41 points on as many ranks as the full test of FB15k-237, against its formula; medians.
 
     python benchmarks/lenses_probe.py --quick     6 systems; the last line is the main ratio
-    python benchmarks/lenses_probe.py             6 and 13 systems; writes its table into docs/benchmarks.md
+    python benchmarks/lenses_probe.py             6 and 13 systems; writes its table into docs/measured
 
 Ranks and degrees are drawn: 40,932 answers among 14,541 entities, as many as the test set has on both sides.
 The formula is numpy's, one point after the other, all answers at once; equal values are checked first.

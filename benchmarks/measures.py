@@ -1,7 +1,7 @@
 """Time evaluation from rank rows: measures against pytrec_eval, one more label, stability, tests, memory; medians.
 
     python benchmarks/measures.py --quick     within a minute; the last line is the main ratio
-    python benchmarks/measures.py             writes its tables into docs/benchmarks.md
+    python benchmarks/measures.py             writes its tables into docs/measured
 
 Both sides start from what they keep: pytrec_eval from an evaluator with parsed qrels and the runs as
 dictionaries, which it ranks each time; this program from a rank table, whose positions were read when the run
@@ -262,7 +262,7 @@ def memory_table(factors: tuple[int, ...]) -> Iterator[str]:
 
 
 def report(quick: bool) -> tuple[list[str], float]:
-    """Return the section of docs/benchmarks.md and the main ratio, printing every line at once."""
+    """Return the section of docs/measured/benchmarks.md and the main ratio, printing every line at once."""
     lines: list[str] = []
 
     def say(line: str) -> None:

@@ -1,7 +1,7 @@
 """Gather, filter and store a pool from the first candidates of six systems; pandas gathers the same in this run.
 
     python benchmarks/pool.py --quick     1,000 seeds; the last line is the main ratio
-    python benchmarks/pool.py             up to the 20,466 seeds of FB15k-237; writes its table into docs/benchmarks.md
+    python benchmarks/pool.py             up to the 20,466 seeds of FB15k-237; writes its table into docs/measured
     … --database-url postgresql://postgres@127.0.0.1:5432/test     and on that server, in a database of its own
 
 Candidates are drawn (benchmarks/scratch.py), depth is 10. The peer is a pandas groupby that finds the same triples,

@@ -1,7 +1,7 @@
 """Time our one-pass ranking with candidates against PyKEEN's evaluator, on the same models, in one process.
 
     python benchmarks/ranking.py --quick      DistMult, few triples, within a minute; the last line is the ratio
-    python benchmarks/ranking.py              five systems on FB15k-237; writes its table into docs/benchmarks.md
+    python benchmarks/ranking.py              five systems on FB15k-237; writes its table into docs/measured
 
 The weights are random: neither side looks at them. PyKEEN ranks 512 and 1,024 of the test triples, and the difference
 is scaled to all of them (its time grows linearly, and what it does once is left out). Its batches have 32 triples,

@@ -1,7 +1,7 @@
 """Measure memory and time of ranking as the number of entities grows, on made-up graphs, each in its own process.
 
     python benchmarks/ranking_memory.py --quick   15 and 150 thousand entities; the last line is the most memory
-    python benchmarks/ranking_memory.py           and 1.5 million; writes its table into docs/benchmarks.md
+    python benchmarks/ranking_memory.py           and 1.5 million; writes its table into docs/measured
 
 Memory is the peak of the process while it ranks, less what it held just before: model, graph, questions and scorer.
 Time is of the processor, not of the clock: what else runs on the machine matters less.

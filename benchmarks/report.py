@@ -1,12 +1,17 @@
-"""Write sections of docs/benchmarks.md, each between its marks, aside and then renamed."""
+"""Write sections of docs/measured, each between its marks, aside and then renamed.
+
+Most go to benchmarks.md there, long studies to a page of their own. docs/benchmarks.md sums them up by hand.
+"""
 
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+MEASURED = Path(__file__).resolve().parent.parent / "docs" / "measured"
+OWN_PAGE = {"fb15k237-study": "fb15k237.md", "wn18rr-study": "wn18rr.md"}
 
 
-def write_section(name: str, text: str, path: Path = DOCS) -> None:
+def write_section(name: str, text: str, path: Path | None = None) -> None:
     """Replace the text between `<!-- begin NAME -->` and its end mark; add the marks at the end if missing."""
+    path = path or MEASURED / OWN_PAGE.get(name, "benchmarks.md")
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     old = path.read_text(encoding="utf-8") if path.exists() else "# Benchmarks\n"
     if begin not in old or end not in old:

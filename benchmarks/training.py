@@ -1,7 +1,7 @@
 """Time training against PyKEEN's own loops: same graph, same model, cross-entropy in all, in one process.
 
     python benchmarks/training.py --quick     DistMult and TransE on UMLS; the last line is the main ratio
-    python benchmarks/training.py             whole tables; writes them into docs/benchmarks.md
+    python benchmarks/training.py             whole tables; writes them into docs/measured
 
 The main ratio is like for like: on UMLS both score each distinct question (a batch of 256) against all entities, with
 cross-entropy over all its answers, the same first weights, Adam with the same rate, and the same number of epochs;
