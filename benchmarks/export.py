@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 SIZES = (1_000, 20_466)
 TABLES = {
-    "train.tsv": "\t", "valid.tsv": "\t", "test.tsv": "\t", "known_test.tsv": "\t", "judgements.tsv": "\t",
+    "train.tsv": "\t", "valid.tsv": "\t", "test.tsv": "\t", "seeds.tsv": "\t", "known_test.tsv": "\t",
+    "judgements.tsv": "\t",
     "topics.tsv": "\t", "qrels.txt": " ",
 }  # fmt: skip
 

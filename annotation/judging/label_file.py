@@ -1,5 +1,10 @@
-"""Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time."""
+"""Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time; or JSON lines.
 
+JSON lines are as in the labels.jsonl of a test set: an object with head, relation, tail, label and, optionally,
+annotator, evidence and at.
+"""
+
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,13 +13,14 @@ from typing import NamedTuple
 from annotation.enums import Answer
 from annotation.sources.evidence import problem_of
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.pools.files import read_tsv, triple_ids
+from pooling.pools.files import read_lines, read_tsv, triple_ids
 
 Triple = tuple[int, int, int]
 WORDS = {
     "Y": Answer.YES, "N": Answer.NO, "?": Answer.CANT_TELL, "1": Answer.YES, "0": Answer.NO, "-1": Answer.CANT_TELL,
     "positive": Answer.YES, "negative": Answer.NO,
 }  # fmt: skip
+REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at")  # keys of a JSON line
 
 
 class LabelLine(NamedTuple):
@@ -37,17 +43,33 @@ def read_label_file(
 ) -> Iterator[LabelLine | SkippedLine]:
     """Yield every non-empty line, either understood or skipped with the reason.
 
-    `hosts_of` returns the verified hosts of a relation (index); links to other hosts are noted. Raises PoolError if the
-    file cannot be read.
+    A file whose name ends with .jsonl or .jsonl.gz holds JSON lines. `hosts_of` returns the verified hosts of a
+    relation (index); links to other hosts are noted. Raises PoolError if the file cannot be read.
     """
-    for number, fields in read_tsv(path):
-        line = _line(number, fields, graph)
+    is_json = path.name.removesuffix(".gz").endswith(".jsonl")
+    for number, content in read_lines(path) if is_json else read_tsv(path):
+        line = _json_line(number, content, graph) if isinstance(content, str) else _line(number, content, graph)
         if hosts_of is not None and isinstance(line, LabelLine) and line.source_url:
             problem = problem_of(line.source_url, hosts_of(line.triple[1]))
             if problem:
                 note = f"source {line.source_url[:80]!r} {problem}; the label counts"
                 line = line._replace(notes=(*line.notes, note))
         yield line
+
+
+def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | SkippedLine:
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        return SkippedLine(number, "is not JSON")
+    if not isinstance(given, dict):
+        return SkippedLine(number, "is no JSON object")
+    if missing := [key for key in REQUIRED if not isinstance(given.get(key), str)]:
+        return SkippedLine(number, f"has no text under {', '.join(missing)}")
+    more = [given.get(key) or "" for key in OPTIONAL]
+    if wrong := [key for key, value in zip(OPTIONAL, more, strict=True) if not isinstance(value, str)]:
+        return SkippedLine(number, f"has something else than text under {', '.join(wrong)}")
+    return _line(number, [*(given[key] for key in REQUIRED), *more], graph)
 
 
 def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:

@@ -5,7 +5,7 @@ from typing import Any
 from django.urls import reverse
 from rest_framework import serializers
 
-from evaluation.labels.import_qrels import FORMATS
+from evaluation.labels.import_qrels import FORMATS, THRESHOLDS
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.files import ExportOptions
 from pooling.api.serializers import JobData
@@ -79,6 +79,12 @@ class RequestedData(Fields):
 class ImportQrelsInput(Fields):
     name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
     format = serializers.ChoiceField(choices=list(FORMATS), default="tsv")
+    threshold = serializers.ChoiceField(
+        choices=list(THRESHOLDS),
+        allow_null=True,
+        default=None,
+        help_text="The labels are grades from 0 to 3, and this grade or more is positive.",
+    )
     file = serializers.FileField(help_text="UTF-8, plain or .gz.")
 
 

@@ -78,7 +78,8 @@ class ImportedQrels(Endpoint):
         found = find_pool(pool)
         asked = checked(data.ImportQrelsInput, request)
         file = asked["file"]
-        qrels = import_qrels(found, asked["name"], file.read(), str(file.name), asked["format"], request.user)
+        named = {name: asked[name] for name in ("format", "threshold")}
+        qrels = import_qrels(found, asked["name"], file.read(), str(file.name), user=request.user, **named)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 

@@ -6,11 +6,15 @@ from typing import Any
 from django import forms
 
 from core.forms import PageForm, SmallFileField
+from evaluation.labels.import_qrels import THRESHOLDS
 from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph
 
 MOST_BYTES = 20_000_000
 FORMATS = (("tsv", "TSV: head, relation, tail, label"), ("trec", "TREC qrels: question id, 0, entity, relevance"))
+
+
+NO_GRADES = ("", "no: 1 is positive, 0 negative")
 
 
 class ImportQrelsForm(PageForm):
@@ -26,6 +30,14 @@ class ImportQrelsForm(PageForm):
         "assumed_negative, unjudged.",
         widget=forms.FileInput(attrs={"accept": ".tsv,.txt,.qrels,.gz"}),
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+    )
+    threshold = forms.TypedChoiceField(
+        label="Grades",
+        choices=(NO_GRADES, *((n, f"0 to 3, positive from {n}") for n in THRESHOLDS)),
+        coerce=int,
+        empty_value=None,
+        required=False,
+        help_text="Whether the labels are grades of relevance, and which count as positive.",
     )
 
 
@@ -66,7 +78,7 @@ class ImportTestSetForm(ImportQrelsForm):
         widget=forms.FileInput(attrs={"accept": ".tsv,.txt,.gz"}),
         error_messages={"empty": "The file is empty."},
     )
-    field_order = ["graph", "name", "format", "file", "seeds"]
+    field_order = ["graph", "name", "format", "file", "threshold", "seeds"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -5,7 +5,7 @@ import hashlib
 import io
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -35,8 +35,11 @@ WORDS = {
     "Y": LabelState.POSITIVE, "N": LabelState.NEGATIVE, "?": LabelState.UNJUDGED,
     **{name: state for state, name in STATE_NAMES.items()},
 }  # fmt: skip
-_RELEVANCE = ("1", "0", "-1")
+_RELEVANCE = {word: WORDS[word] for word in ("1", "0", "-1")}
+GRADES = (0, 1, 2, 3)
+THRESHOLDS = GRADES[1:]
 _ADVICE = "Correct the file; nothing was imported."
+Words = Mapping[str, LabelState]  # what a file may write of a triple
 
 
 class Line(NamedTuple):
@@ -56,9 +59,18 @@ class Judged(NamedTuple):
 
 
 def import_qrels(
-    pool: Pool, name: str, raw: bytes, file_name: str, format: str = "tsv", user: User | None = None
+    pool: Pool,
+    name: str,
+    raw: bytes,
+    file_name: str,
+    format: str = "tsv",
+    user: User | None = None,
+    threshold: int | None = None,
 ) -> Qrels:
     """Keep the judgements of a file (its bytes, plain or gzip) under a new name; `notes` of the row say what is odd.
+
+    With a `threshold` (1 to 3) the labels are grades from 0 to 3, or -1 for unjudged; a grade of the threshold or more
+    is positive.
 
     All or nothing: EvaluationError names file and line of what the graph does not have, of labels that are none, and
     of lines that contradict each other. The file is used as given: what it says of a seed triple holds. Seed triples
@@ -68,12 +80,20 @@ def import_qrels(
     check_new(pool, name)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: import its qrels when it is ready.")
-    judged = read_judgements(raw, file_name, format, open_graph(pool.graph))
-    lost = []
+    judged = read_judgements(raw, file_name, format, open_graph(pool.graph), threshold)
+    notes = graded_note(threshold)
     if format == "trec":
         filtered = set(pool.triples.exclude(reason="").values_list("head", "relation", "tail"))
-        lost = lost_in_trec({t: of for t, of in judged.items() if t in filtered}, "filtered triples")
-    return keep_judgements(pool, name, judged, file_name, hashlib.sha256(raw).hexdigest(), user, lost)
+        notes += lost_in_trec({t: of for t, of in judged.items() if t in filtered}, "filtered triples")
+    return keep_judgements(pool, name, judged, file_name, hashlib.sha256(raw).hexdigest(), user, notes)
+
+
+def graded_note(threshold: int | None) -> list[str]:
+    """Return a sentence that says how grades were taken; none without a threshold."""
+    if threshold is None:
+        return []
+    least = f"{threshold} and more" if threshold < GRADES[-1] else f"{threshold}"
+    return [f"Labels were read as grades from 0 to {GRADES[-1]}: {least} counts as positive, less as negative."]
 
 
 def lost_in_trec(judged: dict[Triple, Judged], what: str) -> list[str]:
@@ -105,11 +125,19 @@ def keep_judgements(
     return qrels
 
 
-def read_judgements(raw: bytes, file_name: str, format: str, graph: GraphArrays) -> dict[Triple, Judged]:
-    """Return what a file says of each triple, and in which line first; EvaluationError lists the wrong lines."""
+def read_judgements(
+    raw: bytes, file_name: str, format: str, graph: GraphArrays, threshold: int | None = None
+) -> dict[Triple, Judged]:
+    """Return what a file says of each triple, and in which line first; EvaluationError lists the wrong lines.
+
+    With a `threshold` its labels are grades, as in `import_qrels`.
+    """
+    words = WORDS if format == "tsv" else _RELEVANCE
+    if threshold is not None:
+        words = _grades(threshold)
     found: dict[Triple, Judged] = {}
     problems = []
-    for line in FORMATS[format](_unpacked(raw, file_name), file_name, graph):
+    for line in FORMATS[format](_unpacked(raw, file_name), file_name, graph, words):
         problem = line.problem
         if line.triple is not None:
             first = found.setdefault(line.triple, Judged(line.state, line.number, line.depth, line.reason))
@@ -127,6 +155,23 @@ def read_judgements(raw: bytes, file_name: str, format: str, graph: GraphArrays)
     return found
 
 
+def _grades(threshold: int) -> dict[str, LabelState]:
+    if threshold not in THRESHOLDS:
+        raise EvaluationError(
+            f"{threshold} is not a valid threshold: give {', '.join(map(str, THRESHOLDS))}, the smallest grade that "
+            "counts as positive. Nothing was imported."
+        )
+    states = (LabelState.NEGATIVE, LabelState.POSITIVE)
+    return {"-1": LabelState.UNJUDGED, **{str(grade): states[grade >= threshold] for grade in GRADES}}
+
+
+def _no_label(word: str, words: Words, what: str) -> str:
+    """Say that a word is none of a file's words, and what to do where it may be a grade."""
+    known = f"{what} {word[:40]!r} is none of {', '.join(words)}"
+    may_be_grade = "1" in words and "2" not in words and word in map(str, GRADES)
+    return f"{known}; for grades from 0 to {GRADES[-1]} give a threshold" if may_be_grade else known
+
+
 def _unpacked(raw: bytes, file_name: str) -> bytes:
     if not raw.startswith(b"\x1f\x8b"):
         return raw
@@ -140,7 +185,7 @@ def _unpacked(raw: bytes, file_name: str) -> bytes:
     return text
 
 
-def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
+def _tsv(text: bytes, file_name: str, graph: GraphArrays, words: Words) -> Iterator[Line]:
     """Read head, relation, tail, label. A first line of names says where label (or state), depth and filter are."""
     label, depth, reason = 3, -1, -1
     for number, fields in tsv_lines(text, file_name):
@@ -151,11 +196,11 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
         triple, problem, state = None, "", LabelState.UNJUDGED
         if len(fields) <= label:
             problem = f"has {len(fields)} columns where head, relation, tail, label are {label + 1}"
-        elif (word := fields[label].strip()) not in WORDS:
-            problem = f"label {word[:40]!r} is none of {', '.join(WORDS)}"
+        elif (word := fields[label].strip()) not in words:
+            problem = _no_label(word, words, "label")
         else:
             triple, problem = triple_ids(fields, graph)
-            state = WORDS[word]
+            state = words[word]
         yield Line(
             number,
             triple,
@@ -166,37 +211,42 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
         )
 
 
-def _trec(text: bytes, file_name: str, graph: GraphArrays) -> Iterator[Line]:
-    """Read question id, any word, entity, relevance; 1 positive, 0 negative, -1 unjudged."""
+def _trec(text: bytes, file_name: str, graph: GraphArrays, words: Words) -> Iterator[Line]:
+    """Read question id, any word, entity, relevance; 1 positive, 0 negative, -1 unjudged, or grades."""
     questions: dict[str, tuple[int, int, int] | None] = {}
     for number, fields in tsv_lines(text, file_name):
-        words = " ".join(fields).split()
-        if len(words) != 4:
-            problem = f"has {len(words)} words where question id, 0, entity, relevance are 4"
+        cells = " ".join(fields).split()
+        if len(cells) != 4:
+            problem = f"has {len(cells)} words where question id, 0, entity, relevance are 4"
             yield Line(number, None, LabelState.UNJUDGED, problem)
             continue
-        asked, _, word, relevance = words
+        asked, _, word, relevance = cells
         if asked not in questions:
             questions[asked] = _question(asked, graph)
-        yield _trec_line(number, asked, questions[asked], word, relevance, graph)
+        problem = "" if relevance in words else _no_label(relevance, words, "relevance")
+        state = words.get(relevance, LabelState.UNJUDGED)
+        yield _trec_line(number, asked, questions[asked], word, state, graph, problem)
 
 
 def _trec_line(
-    number: int, asked: str, question: tuple[int, int, int] | None, word: str, relevance: str, graph: GraphArrays
+    number: int,
+    asked: str,
+    question: tuple[int, int, int] | None,
+    word: str,
+    state: LabelState,
+    graph: GraphArrays,
+    problem: str,
 ) -> Line:
     entity = graph.entity_index.get(unquote(word))
-    problem = ""
     if question is None:
         problem = f"the graph has no question {asked[:200]!r}; ids are as export_topics writes them"
     elif entity is None:
         problem = f"the graph does not have entity {unquote(word)[:200]!r}"
-    elif relevance not in _RELEVANCE:
-        problem = f"relevance {relevance[:40]!r} is none of {', '.join(_RELEVANCE)}"
     if problem or question is None or entity is None:
         return Line(number, None, LabelState.UNJUDGED, problem)
     side, relation, given = question
     triple = (entity, relation, given) if side == HEAD else (given, relation, entity)
-    return Line(number, triple, WORDS[relevance])
+    return Line(number, triple, state)
 
 
 def _question(text: str, graph: GraphArrays) -> tuple[int, int, int] | None:
@@ -208,7 +258,7 @@ def _question(text: str, graph: GraphArrays) -> tuple[int, int, int] | None:
     return (*divmod(code, graph.num_relations), entity)
 
 
-FORMATS: dict[str, Callable[[bytes, str, GraphArrays], Iterator[Line]]] = {"tsv": _tsv, "trec": _trec}
+FORMATS: dict[str, Callable[[bytes, str, GraphArrays, Words], Iterator[Line]]] = {"tsv": _tsv, "trec": _trec}
 
 
 def _placed(pool: Pool, judged: dict[Triple, Judged], file_name: str) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from annotation.quality.kernel import Agreement
-from evaluation.labels.frozen import Frozen
+from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.pool_table import PoolTable
 from evaluation.models import Qrels
 from evaluation.test_sets.labels import LabelColumns, evidence_of, label_lines, question_lines
@@ -91,6 +91,11 @@ def _test(content: Content) -> Iterable[str]:
     return triple_lines(ordered(frozen.triples[positives(frozen)]), content.graph)
 
 
+def _seeds(content: Content) -> Iterable[str]:
+    frozen = content.frozen
+    return triple_lines(frozen.triples[frozen.settled == SETTLED.index("seed")], content.graph)
+
+
 def _known_test(content: Content) -> Iterable[str]:
     graph = content.graph
     return triple_lines(ordered(graph.test[~is_among(graph.test, content.whole.triples, graph)]), graph)
@@ -150,6 +155,7 @@ FILES = (
     ExportedFile(
         "known_test.tsv", "test triples that were not sampled: known facts, in no list and not judged", _known_test
     ),
+    ExportedFile("seeds.tsv", "the sampled test triples: head, relation, tail, in the order of the pool", _seeds),
     ExportedFile("entity_labels.tsv", "entity, readable name", _entity_labels),
     ExportedFile(
         "judgements.tsv",

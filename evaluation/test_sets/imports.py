@@ -11,7 +11,7 @@ from annotation.enums import Answer
 from annotation.judging.judgements import import_judged
 from core.database import held, named_once
 from core.people.audit_log import record
-from evaluation.labels.import_qrels import Judged, Triple, keep_judgements, lost_in_trec, read_judgements
+from evaluation.labels.import_qrels import Judged, Triple, graded_note, keep_judgements, lost_in_trec, read_judgements
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
@@ -34,6 +34,7 @@ def import_test_set(
     *,
     name: str,
     format: str = "tsv",
+    threshold: int | None = None,
     seeds_file: Path | None = None,
     user: User | None = None,
 ) -> Qrels:
@@ -46,7 +47,7 @@ def import_test_set(
     """
     check_name(name)
     arrays = open_graph(graph)
-    judged, sha256 = read_judgements(raw, file_name, format, arrays), hashlib.sha256(raw).hexdigest()
+    judged, sha256 = read_judgements(raw, file_name, format, arrays, threshold), hashlib.sha256(raw).hexdigest()
     if seeds_file is not None:
         seeds, source = read_seed_file(seeds_file, arrays), seeds_file.name
     else:
@@ -75,8 +76,10 @@ def import_test_set(
         store_seeds(pool, seeds)
         _write_triples(pool, pooled, judged)
         record(user, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
-        lost = lost_in_trec(judged, "triples") if format == "trec" else []  # which were filtered is not in the file
-        qrels = keep_judgements(pool, name, judged, file_name, sha256, user, lost)
+        notes = graded_note(threshold)
+        if format == "trec":
+            notes += lost_in_trec(judged, "triples")  # which were filtered is not in the file
+        qrels = keep_judgements(pool, name, judged, file_name, sha256, user, notes)
         answers = {t: (_ANSWERS[judged[t].state], judged[t].line) for t in pooled if judged[t].state in _ANSWERS}
         import_judged(pool, answers, file_name, sha256)
     return qrels

@@ -40,7 +40,8 @@ def labels(request: SignedInRequest, name: str) -> HttpResponse:
 
     def bring(asked: dict[str, Any]) -> Qrels:
         content, file_name = asked["file"].read(), str(asked["file"].name)
-        return import_qrels(pool, asked["name"], content, file_name, asked["format"], request.user)
+        named = {name: asked[name] for name in ("format", "threshold")}
+        return import_qrels(pool, asked["name"], content, file_name, user=request.user, **named)
 
     if qrels := attempt(form, bring, "file"):
         messages.success(request, " ".join([IMPORTED.format(qrels.name), *qrels.notes]))

@@ -124,6 +124,6 @@ def import_page(request: SignedInRequest) -> HttpResponse:
 
 
 def _import(user: User, asked: dict[str, Any]) -> Qrels:
-    file, named = asked["file"], {name: asked[name] for name in ("name", "format")}
+    file, named = asked["file"], {name: asked[name] for name in ("name", "format", "threshold")}
     with kept_file(asked["seeds"]) as seeds:
         return import_test_set(asked["graph"], file.read(), str(file.name), seeds_file=seeds, user=user, **named)

@@ -20,15 +20,24 @@ SEED_TRIPLE = "seed triple"
 
 def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
+    yield from ((number, line.split("\t")) for number, line in read_lines(path))
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
         raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    yield from tsv_lines(raw, path.name)
+    yield from _text_lines(raw, path.name)
 
 
 def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of each line of a file's content that is not empty; messages call it `name`."""
+    yield from ((number, line.split("\t")) for number, line in _text_lines(raw, name))
+
+
+def _text_lines(raw: bytes, name: str) -> Iterator[tuple[int, str]]:
     try:
         text = raw.decode("utf-8-sig")  # a byte-order mark is not part of the first name
     except UnicodeDecodeError as error:
@@ -36,7 +45,7 @@ def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
         raise PoolError(f"{name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield number, line.rstrip("\r").split("\t")
+            yield number, line.rstrip("\r")
 
 
 def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, int, int] | None, str]:

@@ -17,7 +17,10 @@ _NAMED = 100  # irregular lines that are printed; --json has all
 
 
 class Command(ShellCommand):
-    help = "Add the labels of a file (head, relation, tail, Y/N/?, …) to a pool. Again it adds nothing."
+    help = (
+        "Add the labels of a file to a pool: head, relation, tail, Y/N/?, …, or the labels.jsonl of a test set. "
+        "Again it adds nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")

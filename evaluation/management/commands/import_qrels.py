@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.management.shell import ShellCommand, file_bytes
-from evaluation.labels.import_qrels import FORMATS, import_qrels
+from evaluation.labels.import_qrels import FORMATS, THRESHOLDS, import_qrels
 from pooling.pools.build import get_pool
 
 
@@ -20,10 +20,13 @@ class Command(ShellCommand):
         parser.add_argument("name")
         parser.add_argument("file", type=Path)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
+        graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"
+        parser.add_argument("--threshold", type=int, choices=THRESHOLDS, help=graded)
 
     def handle(self, *args: Any, **options: Any) -> str:
         file = options["file"]
         raw = file_bytes(file)
-        qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, options["format"])
+        asked = {name: options[name] for name in ("format", "threshold")}
+        qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, **asked)
         counts = f"{qrels}: {qrels.counts_in_words}; SHA-256 {qrels.sha256}"
         return "\n".join([counts, *qrels.notes, f"Evaluate with --labels imported:{qrels.name}"])

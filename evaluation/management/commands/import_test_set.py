@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.management.shell import ShellCommand, file_bytes
-from evaluation.labels.import_qrels import FORMATS
+from evaluation.labels.import_qrels import FORMATS, THRESHOLDS
 from evaluation.test_sets.imports import import_test_set
 from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import irregular_lines
@@ -22,11 +22,13 @@ class Command(ShellCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--name", required=True)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
+        graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"
+        parser.add_argument("--threshold", type=int, choices=THRESHOLDS, help=graded)
         sampled = "TSV of the test triples that were sampled; default: those that the file calls positive"
         parser.add_argument("--seeds", type=Path, metavar="FILE", help=sampled)
 
     def handle(self, *args: Any, **options: Any) -> str:
-        file, named = options["file"], {name: options[name] for name in ("name", "format")}
+        file, named = options["file"], {name: options[name] for name in ("name", "format", "threshold")}
         raw, graph = file_bytes(file), get_graph(options["graph"])
         qrels = import_test_set(graph, raw, file.name, seeds_file=options["seeds"], **named)
         pool = qrels.pool

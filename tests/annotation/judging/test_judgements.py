@@ -1,5 +1,6 @@
 import gzip
-from datetime import timedelta
+import json
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -113,6 +114,36 @@ def test_labels_may_be_numbers_or_words(world, keys, tmp_path, word: str, verdic
     report = import_labels(world.pool, write(tmp_path, [row(keys[0], word), row(keys[1], "-1")]))
     assert (report.positive + report.negative, report.undecided) == (1, 1)
     assert {verdict for verdict, _ in verdicts().values()} >= {verdict}
+
+
+def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
+    def told(key: tuple[str, ...], **more: object) -> str:
+        return json.dumps({**dict(zip(("head", "relation", "tail"), key, strict=True)), **more})
+
+    url = "https://en.wikipedia.org/wiki/X"
+    lines = [
+        told(keys[0], label="Y", role="annotator", annotator="p-1", at="2026-01-02T03:04:05Z", active_ms=7),
+        told(keys[1], label="N", annotator=None, at=None, evidence=url),
+        "{",
+        "[1]",
+        told(keys[2], label=1),
+        told(keys[2], label="Y", at=5),
+        told(keys[2], label="perhaps"),
+    ]
+    path = tmp_path / "labels.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    report = import_labels(world.pool, path)
+    assert (report.imported, report.positive, report.negative) == (2, 1, 1)
+    assert [tuple(line) for line in report.skipped] == [
+        (3, "is not JSON"),
+        (4, "is no JSON object"),
+        (5, "has no text under label"),
+        (6, "has something else than text under at"),
+        (7, "label 'perhaps' is none of Y, N, ?, 1, 0, -1, positive, negative"),
+    ]
+    kept = list(ImportedLabel.objects.order_by("line").values_list("answer", "annotator", "source_url", "labelled_at"))
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert kept == [("Y", "p-1", "", at), ("N", "", url, None)]
 
 
 def test_import_again_adds_nothing(world, keys, tmp_path) -> None:

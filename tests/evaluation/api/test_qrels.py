@@ -83,6 +83,13 @@ def test_imported_by_a_manager(sign_in, labelled: Pool, packed):
     assert made["notes"] == Qrels.objects.get().notes and len(made["notes"]) == 2
 
 
+@pytest.mark.parametrize(("threshold", "positive"), [(2, 1), (3, 0)])
+def test_grades_by_the_api(sign_in, labelled: Pool, threshold: int, positive: int):
+    sent = {"name": "theirs", "threshold": threshold, "file": file(judged(labelled, "2"))}
+    made = sign_in("manager").post(IMPORT, sent).json()
+    assert made["num_positive"] - labelled.seeds.count() == positive
+
+
 def test_what_is_no_qrels_is_refused_whole(sign_in, labelled: Pool):
     manager = sign_in("manager")
     good = judged(labelled)

@@ -108,6 +108,42 @@ def test_our_own_trec_qrels_come_back(labelled: Pool, tmp_path: Path, strict: bo
     ]
 
 
+@pytest.mark.parametrize("threshold", [1, 2, 3])
+def test_grades_are_taken_with_a_threshold(labelled: Pool, threshold: int):
+    one, two, three, four, five, *_ = triples_of(labelled)
+    graded = [(one, 0), (two, 1), (three, 2), (four, 3), (five, -1)]
+    text = "".join(line(labelled, t, str(grade)) for t, grade in graded)
+    qrels = import_qrels(labelled, "theirs", text.encode(), "file.tsv", threshold=threshold)
+    names = {t: names_of(labelled.graph, t) for t, _ in graded}
+    trec = "".join(f"{question_id(0, *names[t][:2])} 0 {names[t][2]} {grade}\n" for t, grade in graded)
+    same = import_qrels(labelled, "trec", trec.encode(), "file", "trec", threshold=threshold)
+    found = states(qrels)
+    wanted = [LabelState.POSITIVE if grade >= threshold else LabelState.NEGATIVE for _, grade in graded[:4]]
+    assert [found[t] for t, _ in graded] == [*wanted, LabelState.UNJUDGED]
+    assert states(same) == found
+    least = f"{threshold} and more" if threshold < 3 else "3"
+    assert f"Labels were read as grades from 0 to 3: {least} counts as positive, less as negative." in qrels.notes
+
+
+def test_grades_out_of_range_are_named_by_line(labelled: Pool):
+    triples = triples_of(labelled)
+    text = "".join(line(labelled, t, word) for t, word in zip(triples, ["3", "4", "-2", "Y"], strict=False))
+    with pytest.raises(EvaluationError) as caught:
+        import_qrels(labelled, "theirs", text.encode(), "file.tsv", threshold=1)
+    assert str(caught.value).splitlines() == [
+        "file.tsv:2: label '4' is none of -1, 0, 1, 2, 3",
+        "file.tsv:3: label '-2' is none of -1, 0, 1, 2, 3",
+        "file.tsv:4: label 'Y' is none of -1, 0, 1, 2, 3",
+        "Correct the file; nothing was imported.",
+    ]
+    with pytest.raises(EvaluationError, match=r"^4 is not a valid threshold: give 1, 2, 3, "):
+        import_qrels(labelled, "theirs", line(labelled, triples[0], "1").encode(), "file.tsv", threshold=4)
+    assert refused(labelled, line(labelled, triples[0], "2")).splitlines()[0] == (
+        "file.tsv:1: label '2' is none of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged; "
+        "for grades from 0 to 3 give a threshold"
+    )
+
+
 def test_one_side_of_a_triple_is_enough_in_trec(labelled: Pool):
     head, relation, tail = next(t for t in triples_of(labelled) if t[0] != t[2])
     names = names_of(labelled.graph, (head, relation, tail))
@@ -205,7 +241,7 @@ def test_bad_trec_lines_are_all_named(labelled: Pool):
         f"file.tsv:2: the graph has no question 'middle:p7:{relation}'; ids are as export_topics writes them",
         "file.tsv:3: the graph has no question 'q7'; ids are as export_topics writes them",
         "file.tsv:4: the graph does not have entity 'no one'",
-        "file.tsv:5: relevance '2' is none of 1, 0, -1",
+        "file.tsv:5: relevance '2' is none of 1, 0, -1; for grades from 0 to 3 give a threshold",
         "file.tsv:6: has 3 words where question id, 0, entity, relevance are 4",
         "Correct the file; nothing was imported.",
     ]

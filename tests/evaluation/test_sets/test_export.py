@@ -44,7 +44,8 @@ from tests.evaluation.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
 
 FILES = {
-    "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv", "labels.jsonl",
+    "train.tsv", "valid.tsv", "test.tsv", "seeds.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv",
+    "labels.jsonl",
     "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz", "runs/distmult.txt.gz",
     "runs/complex.txt.gz", "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv",
     "score.py", "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",

@@ -151,16 +151,22 @@ def test_a_judged_test_set_of_ours_keeps_assumed_negatives_by_its_judgements(tow
     judge_all(pool)
     frozen = freeze_qrels(pool, "v1")
     export_test_set(frozen, tmp_path / "out", ExportOptions(with_runs=False))
-    seeds = tmp_path / "seeds.tsv"
-    seeds.write_text("".join("\t".join(names_of(town, t)) + "\n" for t in triples_of(pool.seeds)))
-    same = {"seeds_file": seeds}
+    same = {"seeds_file": tmp_path / "out/seeds.tsv"}
     told = import_test_set(town, (tmp_path / "out/judgements.tsv").read_bytes(), "j.tsv", name="tsv", **same)
     trec = import_test_set(town, (tmp_path / "out/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same)
     negative, assumed = frozen.num_negative, frozen.num_assumed_negative
     assert negative and assumed
+    assert triples_of(told.pool.seeds) == triples_of(trec.pool.seeds) == triples_of(pool.seeds)
     assert (told.num_negative, told.num_assumed_negative, told.notes) == (negative, assumed, [])
     assert (trec.num_negative, trec.num_assumed_negative) == (negative + assumed, 0)
     assert trec.notes[-1].startswith(f"What is 0 in the file counts as judged negative ({negative + assumed:,} of")
+
+
+def test_grades(town: Graph, facts):
+    text = "".join(line(town, t, grade) for t, grade in zip([*facts["test"][:2], facts["free"][0]], "321", strict=True))
+    qrels = given(town, text, threshold=2)
+    assert (qrels.num_positive, qrels.num_negative, qrels.pool.seeds.count()) == (2, 1, 2)
+    assert qrels.notes == ["Labels were read as grades from 0 to 3: 2 and more counts as positive, less as negative."]
 
 
 def test_what_is_refused_leaves_nothing(town: Graph, facts):

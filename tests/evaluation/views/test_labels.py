@@ -191,6 +191,12 @@ def test_a_form_that_cannot_be_used_is_explained(sign_in, labelled: Pool, monkey
     assert not Qrels.objects.exists()
 
 
+def test_grades_are_chosen_on_the_page(sign_in, labelled: Pool):
+    data = {"name": "theirs", "format": "tsv", "threshold": "2", "file": upload(labelled, "2")}
+    sign_in("manager").post(PAGE, data, follow=True)
+    assert Qrels.objects.get().num_positive == labelled.seeds.count() + 1
+
+
 def test_without_runs_the_page_says_what_to_do_and_still_imports(sign_in, labelled: Pool):
     for system in labelled.systems.all():
         system.run.delete()
