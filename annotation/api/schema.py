@@ -22,6 +22,9 @@ class WorkingData(Fields):
 class NameData(Fields):
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a field, not its label
+    description = serializers.CharField(allow_blank=True)
+    aliases = serializers.ListField(child=serializers.CharField())
+    link = serializers.CharField(allow_blank=True, help_text="http or https; never opened by the server.")
 
 
 class QuestionData(Fields):

@@ -30,7 +30,7 @@ class AskedRelation:
     @property
     def is_odd(self) -> bool:
         """Whether the question was made from a name without words, so that people cannot know what it means."""
-        return self.template.is_default and not is_readable(self.relation.key)
+        return self.template.is_default and not is_readable(self.relation.name)
 
 
 @dataclass(frozen=True)

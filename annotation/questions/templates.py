@@ -65,7 +65,7 @@ def ensure_templates(graph: Graph) -> int:
 def _make_first(graph: Graph, relations: Iterable[Relation]) -> None:
     given, first = given_templates(graph), []
     for relation in relations:
-        texts = given.get(relation.index) or default_template(relation.key, relation.domain, relation.range)
+        texts = given.get(relation.index) or default_template(relation.name, relation.domain, relation.range)
         row = {"is_default": relation.index not in given, **texts._asdict()}
         first.append(QuestionTemplate(relation=relation, version=1, **row))
     # a conflict: another process made the same first version

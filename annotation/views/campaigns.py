@@ -153,7 +153,7 @@ def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         messages.success(request, done)
         return redirect("campaign-triple", name, pk)
     context = {"item": item, "asked": item_text(item), "history": history(item), "forms": forms}
-    context["relation"] = open_graph(campaign.pool.graph).relations[item.triple.relation]
+    context["relation"] = open_graph(campaign.pool.graph).relation_name(item.triple.relation)
     context["can_reopen"] = item.state in (ItemState.SETTLED, ItemState.UNDECIDED)
     context["can_return"] = item.state != ItemState.OPEN
     return campaign_page(request, campaign, "annotation/campaigns/triple_detail.html", context)

@@ -120,10 +120,10 @@ def _selected(asked: list[review.AskedRelation], query: str, made: str, order: s
     found = [
         one
         for one in asked
-        if query.casefold() in one.relation.key.casefold()
+        if query.casefold() in f"{one.relation.label} {one.relation.key}".casefold()
         and (one.is_odd if made == "odd" else not made or one.template.is_default == (made == "name"))
     ]
-    return sorted(found, key=lambda one: one.relation.key) if order == "name" else found
+    return sorted(found, key=lambda one: one.relation.name) if order == "name" else found
 
 
 def _cards(pool: Pool, asked: list[review.AskedRelation], offset: int, refused: Card | None) -> list[Card]:

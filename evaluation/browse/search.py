@@ -75,7 +75,7 @@ class QuestionRow(NamedTuple):
     entity: int
     words: str
     given: str
-    relation_key: str
+    relation_name: str
     original: int
     new: int
     negative: int
@@ -166,7 +166,7 @@ def question_rows(pool: Pool, states: PoolStates, places: Iterable[int], spread:
         text = template.head_question if side else template.tail_question
         name = graph.label(entity)
         original, new, negative, assumed, unjudged = states.counts[q, _COUNTED].tolist()
-        question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relations[relation])
+        question = (SIDES[side], relation, entity, fill(text, name, name), name, graph.relation_name(relation))
         widest = None if np.isnan(spread[q]) else float(spread[q])
         rows.append(QuestionRow(*question, original, new, negative, assumed, unjudged, widest))
     return rows
@@ -203,7 +203,7 @@ def triple_rows(pool: Pool, states: PoolStates, places: Iterable[int]) -> list[T
     rows = []
     for place, pk in zip(places, ids, strict=True):
         h, r, t = contents.triples[place].tolist()
-        names = (contents.graph.label(h), contents.graph.relations[r], contents.graph.label(t))
+        names = (contents.graph.label(h), contents.graph.relation_name(r), contents.graph.label(t))
         state, origin = TripleState(states.state[place]), ORIGINS[states.origin[place]]
         found_by = unpack_provenance(packed.get(pk, b""), pool.contributors)
         words = contents.reason_in_words(place)
@@ -212,18 +212,19 @@ def triple_rows(pool: Pool, states: PoolStates, places: Iterable[int]) -> list[T
 
 
 def relations_of(contents: PoolContents) -> list[tuple[int, str]]:
-    """Return index and key of the relations of a pool, in the order of the keys."""
+    """Return index and name of the relations of a pool, in the order of the names."""
     found = np.unique(contents.triples[:, 1]).tolist()
-    return sorted(((r, contents.graph.relations[r]) for r in found), key=lambda pair: (pair[1], pair[0]))
+    return sorted(((r, contents.graph.relation_name(r)) for r in found), key=lambda pair: (pair[1], pair[0]))
 
 
 def _named(graph: GraphArrays, entities: Iterable[np.ndarray], relation: np.ndarray, text: str) -> np.ndarray:
-    """Return whether the label or key of an entity, or the key of the relation, contains the text in any case; bool[n].
+    """Return whether the label or key of an entity, or of the relation, contains the text in any case; bool[n].
 
     entities: columns int[n]; relation: int[n].
     """
     text = text.casefold()
-    found = np.array([text in key.casefold() for key in graph.relations], dtype=bool)[relation]
+    names = [f"{key}\n{graph.relation_name(r)}" for r, key in enumerate(graph.relations)]
+    found = np.array([text in name.casefold() for name in names], dtype=bool)[relation]
     for entity in entities:
         distinct, place = np.unique(entity, return_inverse=True)
         has = [text in graph.label(e).casefold() or text in graph.entities[e].casefold() for e in distinct.tolist()]

@@ -18,12 +18,12 @@ def _columns(text: str, counts: str = "", values: str = "") -> list[Column]:
 
 def question_table(states: PoolStates, rows: Iterable[QuestionRow]) -> Table:
     """Return the questions, with entities and relations by their keys in the graph, and in words."""
-    entities = states.contents.graph.entities
+    graph = states.contents.graph
     counted = "original new negative assumed_negative unjudged"
     columns = _columns("side entity relation entity_label words", counted, "spread")
     found: list[list[Cell]] = []
     for row in rows:
-        names = [row.side, entities[row.entity], row.relation_key, row.given, row.words]
+        names = [row.side, graph.entities[row.entity], graph.relations[row.relation], row.given, row.words]
         counts = [row.original, row.new, row.negative, row.assumed, row.unjudged]
         found.append([*names, *counts, row.spread])
     return Table("questions", "Questions", columns, found)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
 from pooling.enums import Split
+from pooling.graphs.entity_texts import link_problem, pattern_problem, texts_table
 from pooling.graphs.kernels.degrees import relation_categories
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.source_data import (
@@ -19,6 +21,7 @@ from pooling.graphs.source_data import (
     SideTable,
     SplitRows,
     plural,
+    raise_problems,
     report_entry,
 )
 from pooling.questions.templates import TemplateText
@@ -34,6 +37,8 @@ class CheckedGraph:
     arrays: GraphArrays
     closed_world: Ids | None
     templates: dict[int, TemplateText]
+    texts: pa.Table  # of entities: id, description, aliases, link
+    link_pattern: str
     report: Report
 
 
@@ -42,6 +47,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
 
     Ids follow first appearance in the kept train, valid and test triples, then in the closed world.
     """
+    _check_links(source)
     report: Report = list(source.report)
     kept = _drop_repeats(source, report)
     kept = _unseen_entities(source, kept, unseen, report)
@@ -62,8 +68,8 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     domain_range = tables.values(source.domain_range, tables.relations, "domain and range", "relation")
     arrays = GraphArrays(
         entities=entities,
-        labels=[label for (label,) in tables.values(source.labels, tables.entities, "label", "entity", ("",))],
-        types=tables.types(source.types),
+        labels=tables.one(source.labels, tables.entities, "label", "entity"),
+        types=tables.several(source.types),
         relations=relations,
         categories=relation_categories(ids[0], len(relations)),
         domains=[domain for domain, _ in domain_range],
@@ -71,10 +77,32 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
         train=ids[0],
         valid=ids[1],
         test=ids[2],
+        relation_labels=tables.one(source.relation_labels, tables.relations, "label", "relation"),
     )
     texts = tables.values(source.templates, tables.relations, "template", "relation", ())
     templates = {relation: TemplateText(*text) for relation, text in enumerate(texts) if text}
-    return CheckedGraph(arrays, None if world is None else ids[3], templates, report)
+    told = texts_table(
+        tables.one(source.descriptions, tables.entities, "description", "entity"),
+        tables.several(source.aliases),
+        tables.one(source.links, tables.entities, "link", "entity"),
+    )
+    closed_world = None if world is None else ids[3]
+    return CheckedGraph(arrays, closed_world, templates, told, source.link_pattern, report)
+
+
+def _check_links(source: GraphSourceData) -> None:
+    """Raise GraphError that names each line with a link that cannot be shown, or says why the pattern cannot."""
+    if source.link_pattern and (problem := pattern_problem(source.link_pattern)):
+        raise GraphError(f"The link pattern {source.link_pattern} {problem}.")
+    table = source.links
+    wrong = ((line, row[1], link_problem(row[1])) for line, row in enumerate(table.rows if table else [], 1))
+    raise_problems(
+        [
+            f"{table.file}:{line}: the link {link[:80]} {problem}: correct the line or remove it."  # type: ignore[union-attr]
+            for line, link, problem in wrong
+            if problem
+        ]
+    )
 
 
 def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[str], list[Ids]]:
@@ -228,15 +256,19 @@ class _Tables:
             self.report.append(report_entry(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
         return result
 
-    def types(self, table: SideTable | None) -> list[tuple[str, ...]]:
-        """Return all types of each entity id, in the order of the file, each once."""
+    def one(self, table: SideTable | None, index: dict[str, int], what: str, name: str) -> list[str]:
+        """Return the only column after the name, by id; "" where there is none."""
+        return [text for (text,) in self.values(table, index, what, name, ("",))]
+
+    def several(self, table: SideTable | None) -> list[tuple[str, ...]]:
+        """Return all types or aliases of each entity id, in the order of the file, each once."""
         found: list[dict[str, None]] = [{} for _ in self.entities]
         if table:
-            for entity, type_name in table.rows:
+            for entity, text in table.rows:
                 if entity in self.entities:
-                    found[self.entities[entity]][type_name] = None
+                    found[self.entities[entity]][text] = None
             self._unknown(table, self.entities, "entity")
-        return [tuple(types) for types in found]
+        return [tuple(texts) for texts in found]
 
     def _unknown(self, table: SideTable, index: dict[str, int], name: str) -> None:
         unknown = [(line, row[0]) for line, row in enumerate(table.rows, 1) if row[0] not in index]

@@ -16,10 +16,12 @@ import pyarrow.parquet as pq
 from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of
 from pooling.graphs.checks import CheckedGraph
+from pooling.graphs.entity_texts import EntityTexts, texts_table
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.questions.templates import TemplateText
 
 INDEX = "graph.json"
+ENTITY_TEXTS = "entity_texts.parquet"  # only where the source had some
 TEMPLATE_COLUMNS = "relation\tstatement\ttail question\thead question"
 
 
@@ -52,6 +54,8 @@ def write_graph(
         "domain": pa.array(arrays.domains, pa.string()),
         "range": pa.array(arrays.ranges, pa.string()),
     }
+    if any(arrays.relation_labels):
+        relation_table["label"] = pa.array(arrays.relation_labels, pa.string())
     writers: dict[str, Callable[[Path], None]] = {
         "entities.parquet": lambda path: pq.write_table(pa.table(entity_table), path),
         "relations.parquet": lambda path: pq.write_table(pa.table(relation_table), path),
@@ -62,6 +66,8 @@ def write_graph(
         writers["closed_world.npz"] = lambda path: np.savez(path, triples=world)
     if templates:
         writers["relation_templates.tsv"] = lambda path: _write_templates(path, arrays.relations, templates)
+    if len(graph.texts):
+        writers[ENTITY_TEXTS] = lambda path: pq.write_table(graph.texts, path)
     checksums = {}
     for done, (name, write) in enumerate(writers.items(), 1):
         write(folder / name)
@@ -70,6 +76,8 @@ def write_graph(
         if progress:
             progress("write files", done, len(writers))
     index = {**description, "files": checksums}
+    if graph.link_pattern:
+        index["link_pattern"] = graph.link_pattern
     text = json.dumps(index, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     (folder / INDEX).write_text(text, encoding="utf-8")
     _to_disk(folder / INDEX)
@@ -124,11 +132,21 @@ def read_graph(folder: Path, sha256: str) -> GraphArrays:
             train=triples["train"],
             valid=triples["valid"],
             test=triples["test"],
+            relation_labels=_strings(relations, "label") if "label" in relations.column_names else [],
         )
 
 
 def _strings(table: pa.Table, column: str) -> list[str]:
     return cast("list[str]", table[column].to_pylist())
+
+
+def read_entity_texts(folder: Path, sha256: str, keys: list[str]) -> EntityTexts:
+    """Read descriptions, aliases and links of entities; none of a graph that was imported without them."""
+    index = read_index(folder, sha256)
+    table = texts_table((), (), ())
+    if ENTITY_TEXTS in index["files"]:
+        table = pq.read_table(checked_file(folder, index, ENTITY_TEXTS))
+    return EntityTexts(keys, table["id"].to_numpy(), table, index.get("link_pattern", ""))
 
 
 def read_closed_world(folder: Path, sha256: str) -> Ids:

@@ -17,6 +17,7 @@ from pooling.graphs import files
 from pooling.graphs.checks import CheckedGraph, check_source
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.source_data import GraphError, GraphSourceData
+from pooling.graphs.tsv import MAX_RELATION_LENGTH
 from pooling.models import Graph, Relation
 
 UNSEEN = ("keep", "drop")
@@ -111,6 +112,7 @@ def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
                 graph=row,
                 index=index,
                 key=key,
+                label=arrays.relation_labels[index][:MAX_RELATION_LENGTH],
                 category=arrays.categories[index],
                 domain=arrays.domains[index],
                 range=arrays.ranges[index],

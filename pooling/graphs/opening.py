@@ -1,4 +1,4 @@
-"""Find a graph by its name, and read its arrays, templates and closed world from its files."""
+"""Find a graph by its name, and read its arrays, templates, entity texts and closed world from its files."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from threading import Lock
 
 from core.files.artifacts import ArtifactError, artifact_path
 from pooling.graphs import files
+from pooling.graphs.entity_texts import EntityTexts
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.source_data import GraphError
 from pooling.models import Graph
@@ -14,6 +15,7 @@ from pooling.questions.templates import TemplateText
 
 OPEN_GRAPHS = 8  # kept in memory per process
 _opened: OrderedDict[tuple[str, str], GraphArrays] = OrderedDict()
+_texts: OrderedDict[tuple[str, str], EntityTexts] = OrderedDict()
 _opening = Lock()
 
 
@@ -38,6 +40,20 @@ def open_graph(graph: Graph) -> GraphArrays:
         while len(_opened) > OPEN_GRAPHS:
             _opened.popitem(last=False)
         return _opened[key]
+
+
+def entity_texts(graph: Graph) -> EntityTexts:
+    """Return descriptions, aliases and links of the graph's entities by id, read once per process, then shared."""
+    folder, arrays = artifact_path(graph.artifact), open_graph(graph)
+    key = (str(folder), graph.sha256)
+    with _opening:
+        if key not in _texts:
+            with _refusal(f"The texts of graph {graph.name}"):
+                _texts[key] = files.read_entity_texts(folder, graph.sha256, arrays.entities)
+        _texts.move_to_end(key)
+        while len(_texts) > OPEN_GRAPHS:
+            _texts.popitem(last=False)
+        return _texts[key]
 
 
 def closed_world_triples(graph: Graph) -> Ids:

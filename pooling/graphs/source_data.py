@@ -52,6 +52,11 @@ class GraphSourceData:
     types: SideTable | None = None  # entity, type
     domain_range: SideTable | None = None  # relation, domain, range
     templates: SideTable | None = None  # relation, statement, tail question, head question
+    relation_labels: SideTable | None = None  # relation, label
+    descriptions: SideTable | None = None  # entity, description
+    aliases: SideTable | None = None  # entity, alias; a line for each
+    links: SideTable | None = None  # entity, link
+    link_pattern: str = ""  # makes links of entities that have none, such as https://www.wikidata.org/wiki/{id}
     closed_world: Codes | None = None  # [n, 3]: all true triples, where they are known
     report: list[dict[str, Any]] = field(default_factory=list)
 

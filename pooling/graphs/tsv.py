@@ -30,6 +30,10 @@ SIDE_TABLES: dict[str, tuple[tuple[str, ...], frozenset[int]]] = {
     "entity_types": (("entity", "type"), frozenset()),
     "relation_domain_range": (("relation", "domain", "range"), frozenset({1, 2})),
     "relation_templates": (("relation", "statement", "tail question", "head question"), frozenset()),
+    "relation_labels": (("relation", "label"), frozenset()),
+    "entity_descriptions": (("entity", "description"), frozenset()),
+    "entity_aliases": (("entity", "alias"), frozenset()),
+    "entity_links": (("entity", "link"), frozenset()),
 }
 MAX_RELATION_LENGTH = 500  # as pooling.models.Relation has it
 _TAB, _NEWLINE, _RETURN, _NUL = 9, 10, 13, 0
@@ -61,6 +65,10 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
         types=tables["entity_types"],
         domain_range=tables["relation_domain_range"],
         templates=tables["relation_templates"],
+        relation_labels=tables["relation_labels"],
+        descriptions=tables["entity_descriptions"],
+        aliases=tables["entity_aliases"],
+        links=tables["entity_links"],
         report=_whitespace(keys, splits),
     )
 

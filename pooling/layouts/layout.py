@@ -18,6 +18,7 @@ class LayoutOptions:
     drop_qualifiers: bool = False  # leave out what stands after the triple of a statement
     shares: tuple[float, float] = (0.05, 0.05)  # of valid and test, where there are no splits
     seed: int = 0  # of the splits
+    link_pattern: str = ""  # makes links of entities that have none; {id} is where the id goes
 
 
 @dataclass(frozen=True)
@@ -40,5 +41,9 @@ class Found:
     types: SideTable | None = None
     domain_range: SideTable | None = None
     templates: SideTable | None = None
+    relation_labels: SideTable | None = None
+    descriptions: SideTable | None = None
+    aliases: SideTable | None = None
+    links: SideTable | None = None
     used: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)

@@ -3,10 +3,25 @@
 from collections.abc import Iterator
 
 from pooling.enums import Split
-from pooling.graphs.source_data import plural
+from pooling.graphs.source_data import SideTable, plural
+from pooling.layouts.layout import Found
 from pooling.layouts.recognise import Reading
 
 SHOWN, MOST_IGNORED = 3, 20
+
+
+def beside(found: Found) -> dict[str, SideTable | None]:
+    """Return what came with the triples, by its name for people."""
+    return {
+        "labels": found.labels,
+        "labels of relations": found.relation_labels,
+        "types": found.types,
+        "descriptions": found.descriptions,
+        "aliases": found.aliases,
+        "links": found.links,
+        "domains and ranges": found.domain_range,
+        "templates": found.templates,
+    }
 
 
 def preview_lines(reading: Reading) -> Iterator[str]:
@@ -20,10 +35,11 @@ def preview_lines(reading: Reading) -> Iterator[str]:
         triples = found.splits[split]
         yield f"{split.value}: {plural(len(triples.rows), 'triple')} of {triples.file} ({triples.form})"
         yield from (f"    {h} | {r} | {t}" for h, r, t in triples.rows[:SHOWN])
-    beside = {"labels": found.labels, "types": found.types, "domains and ranges": found.domain_range}
-    for name, table in {**beside, "templates": found.templates}.items():
+    for name, table in beside(found).items():
         if table:
             yield f"{name}: {plural(len(table.rows), 'line')} of {table.file}"
+    if reading.link_pattern:
+        yield f"links of other entities: {reading.link_pattern}"
     if reading.ignored:
         more = len(reading.ignored) - MOST_IGNORED
         names = ", ".join(reading.ignored[:MOST_IGNORED]) + (f" and {more} more" if more > 0 else "")

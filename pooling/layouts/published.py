@@ -1,21 +1,13 @@
-"""Read layouts of single projects: Hetionet's sif, OGB's csv, Neo4j's export, N-Triples and Turtle."""
+"""Read layouts of single projects: Hetionet's sif, OGB's csv, Neo4j's export."""
 
-from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import Any
 
 from pooling.enums import Split
 from pooling.graphs.source_data import GraphError, SideTable
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.side_files import by_name
 from pooling.layouts.source_files import SourceFiles
-from pooling.layouts.split_names import split_of
 from pooling.layouts.tables import TextTable, read_table
-
-RDF = {".nt": "nt", ".ttl": "turtle"}
-LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-BASE = "http://relative/"  # of addresses without a beginning: not the folder of this machine
-TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 def hetionet(source: SourceFiles, options: LayoutOptions) -> Found | None:
@@ -101,60 +93,6 @@ def neo4j(source: SourceFiles, options: LayoutOptions) -> Found | None:
     found.labels = SideTable("nodes", labels) if labels else None
     found.types = SideTable("nodes", types) if types else None
     return found
-
-
-def rdf(source: SourceFiles, options: LayoutOptions) -> Found | None:
-    """Read N-Triples and Turtle: statements between resources; rdfs:label are labels, rdf:type are types.
-
-    The first English label of an entity counts, else its first. Blank nodes and other literals are left out and
-    counted.
-    """
-    paths = [path for path in source if PurePosixPath(path).suffix.lower() in RDF]
-    if not paths:
-        return None
-    splits: dict[Split, list[str]] = {}
-    for path in paths:
-        splits.setdefault(split_of(path) or Split.TRAIN, []).append(path)
-    if Split.TRAIN not in splits:
-        raise GraphError(f"No file is named for train among {', '.join(paths)}.")
-    found = Found("RDF (N-Triples or Turtle)", {}, used=set(paths))
-    labels: dict[str, tuple[bool, str]] = {}
-    types: list[tuple[str, ...]] = []
-    triples: dict[Split, Triples] = {}
-    for split, files in splits.items():
-        rows, left = [], 0
-        for path in files:
-            for subject, predicate, value in _statements(source.read(path), path):
-                kind = type(value).__name__
-                if kind == "Literal" and str(predicate) == LABEL:
-                    english = (getattr(value, "language", None) or "").startswith("en")
-                    if str(subject) not in labels or (english and not labels[str(subject)][0]):
-                        labels[str(subject)] = (english, str(value))
-                elif kind != "URIRef" or type(subject).__name__ != "URIRef":
-                    left += 1
-                elif str(predicate) == TYPE:
-                    types.append((str(subject), str(value)))
-                else:
-                    rows.append((str(subject), str(predicate), str(value)))
-        triples[split] = Triples(", ".join(files), sorted(rows), (), "in the order of their names")
-        if left:
-            found.warnings.append(
-                f"{', '.join(files)}: {left:,} statements with a literal or a blank node were left out."
-            )
-    found.splits = triples
-    found.labels = SideTable("rdfs:label", [(key, text) for key, (_, text) in labels.items()]) if labels else None
-    found.types = SideTable("rdf:type", types) if types else None
-    return found
-
-
-def _statements(data: bytes, file: str) -> Iterable[tuple[Any, Any, Any]]:
-    from rdflib import Graph  # a second to load, and only here
-
-    try:
-        return Graph().parse(data=data, format=RDF[PurePosixPath(file).suffix.lower()], publicID=BASE)
-    except Exception as error:  # rdflib raises its own kinds for each format
-        said = str(error).strip().split("\n")[0][:200]
-        raise GraphError(f"{file} is no valid {RDF[PurePosixPath(file).suffix.lower()]}: {said}") from None
 
 
 def _with_header(data: bytes, file: str) -> TextTable:

@@ -8,18 +8,20 @@ import numpy as np
 import pyarrow as pa
 
 from pooling.enums import GraphSource, Split
+from pooling.graphs.entity_texts import pattern_problem
 from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, report_entry
 from pooling.graphs.tsv import encode
 from pooling.layouts import numbered, plain, published
 from pooling.layouts.doubts import doubts
 from pooling.layouts.layout import Found, LayoutOptions, Triples
-from pooling.layouts.side_files import read_side_files
+from pooling.layouts.rdf import rdf
+from pooling.layouts.side_files import read_side_files, tidy
 from pooling.layouts.source_files import SourceFiles, open_source
 from pooling.layouts.splitter import divide
 
 Reader = Callable[[SourceFiles, LayoutOptions], Found | None]
 LAYOUTS: tuple[Reader, ...] = (
-    numbered.openke, numbered.libkge, published.ogb, published.hetionet, published.neo4j, published.rdf,
+    numbered.openke, numbered.libkge, published.ogb, published.hetionet, published.neo4j, rdf,
     plain.three_files, plain.one_file,
 )  # fmt: skip
 
@@ -31,6 +33,7 @@ class Reading:
     found: Found
     ignored: list[str]
     drawn: list[Split]  # splits that the source did not have
+    link_pattern: str = ""
 
     def source_data(self) -> GraphSourceData:
         """Return what the importer checks and stores."""
@@ -46,13 +49,27 @@ class Reading:
         report = [report_entry("layout", 1, f"Read as {found.layout}.", ())]
         report += [report_entry("doubt", 1, warning, ()) for warning in found.warnings]
         return GraphSourceData(
-            GraphSource.TSV, keys, splits, found.labels, found.types, found.domain_range, found.templates, report=report
+            GraphSource.TSV,
+            keys,
+            splits,
+            tidy(found.labels),
+            tidy(found.types),
+            found.domain_range,
+            found.templates,
+            relation_labels=tidy(found.relation_labels),
+            descriptions=tidy(found.descriptions),
+            aliases=tidy(found.aliases),
+            links=found.links,
+            link_pattern=self.link_pattern,
+            report=report,
         )
 
 
 def read_layout(path: str | Path, options: LayoutOptions | None = None) -> Reading:
     """Read a folder, archive or file. GraphError says what is missing or which line is wrong."""
     asked = options or LayoutOptions()
+    if asked.link_pattern and (problem := pattern_problem(asked.link_pattern)):
+        raise GraphError(f"The link pattern {asked.link_pattern} {problem}.")
     source = open_source(Path(path))
     found = next((of for layout in LAYOUTS if (of := layout(source, asked)) is not None), None)
     if found is None:
@@ -63,7 +80,8 @@ def read_layout(path: str | Path, options: LayoutOptions | None = None) -> Readi
     drawn = _draw_missing(found, asked)
     read_side_files(source, found)
     found.warnings += doubts(found)
-    return Reading(found, [name for name in source if name not in found.used], drawn)
+    ignored = [name for name in source if name not in found.used]
+    return Reading(found, ignored, drawn, asked.link_pattern)
 
 
 def _draw_missing(found: Found, asked: LayoutOptions) -> list[Split]:

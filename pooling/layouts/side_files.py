@@ -1,6 +1,7 @@
-"""Read what comes beside triples: labels and types of entities, domains, templates, and maps from numbers to names."""
+"""Read what comes beside triples: texts, types and links of entities, domains, templates, names of numbers."""
 
 import json
+import re
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -11,7 +12,10 @@ from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.tables import decoded, read_table
 
 LABELS = ("entity2text.txt", "entity2label.txt", "entity_strings.del")
+DESCRIPTIONS = ("entity2textlong.txt",)
+RELATION_LABELS = ("relation2text.txt", "relation2label.txt", "relation_strings.del")
 TYPES = ("entity2type.txt", "entity2types.txt")
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 DICTIONARIES = ("entities.dict", "relations.dict")
 
 
@@ -22,12 +26,40 @@ def by_name(source: SourceFiles, name: str) -> str:
 
 
 def read_side_files(source: SourceFiles, found: Found) -> None:
-    """Add labels, types, domains and templates to what was found, from the first file that has them."""
+    """Add texts, types, links, domains and templates to what was found, from the first file that has them."""
     own = {stem: _own(source, stem, found) for stem in SIDE_TABLES}
-    found.labels = found.labels or own["entity_labels"] or _pairs(source, LABELS, found) or _codex_labels(source, found)
+
+    def codex(name: str, key: str) -> SideTable | None:
+        return _codex(source, name, key, found)
+
+    found.labels = (
+        found.labels or own["entity_labels"] or _pairs(source, LABELS, found) or codex("entities.json", "label")
+    )
     found.types = found.types or own["entity_types"] or _pairs(source, TYPES, found) or _codex_types(source, found)
     found.domain_range = found.domain_range or own["relation_domain_range"]
     found.templates = found.templates or own["relation_templates"]
+    found.relation_labels = (
+        found.relation_labels
+        or own["relation_labels"]
+        or _pairs(source, RELATION_LABELS, found)
+        or codex("relations.json", "label")
+    )
+    found.descriptions = (
+        found.descriptions
+        or own["entity_descriptions"]
+        or _pairs(source, DESCRIPTIONS, found)
+        or codex("entities.json", "description")
+    )
+    found.aliases = found.aliases or own["entity_aliases"]
+    found.links = found.links or own["entity_links"] or codex("entities.json", "wiki")
+
+
+def tidy(table: SideTable | None) -> SideTable | None:
+    """Return the table with one space for each run of spaces, line breaks and control characters in its texts."""
+    if table is None:
+        return None
+    rows = [(key, *(_SPACES.sub(" ", text).strip() for text in texts)) for key, *texts in table.rows]
+    return SideTable(table.file, rows)
 
 
 def _own(source: SourceFiles, stem: str, found: Found) -> SideTable | None:
@@ -56,11 +88,11 @@ def _pairs(source: SourceFiles, names: tuple[str, ...], found: Found) -> SideTab
     return SideTable(path, rows)
 
 
-def _codex_labels(source: SourceFiles, found: Found) -> SideTable | None:
-    """Read CoDEx's entities.json: {id: {label, description, …}}, in English where there are several languages."""
-    known = _json(source, "entities.json", found)
-    rows = [(key, str(of["label"])) for key, of in known.items() if isinstance(of, dict) and of.get("label")]
-    return SideTable("entities.json", rows) if rows else None
+def _codex(source: SourceFiles, name: str, key: str, found: Found) -> SideTable | None:
+    """Read CoDEx's entities.json or relations.json: {id: {label, description, wiki}}, in English if there is one."""
+    known = _json(source, name, found)
+    rows = [(of, str(texts[key])) for of, texts in known.items() if isinstance(texts, dict) and texts.get(key)]
+    return SideTable(name, rows) if rows else None
 
 
 def _codex_types(source: SourceFiles, found: Found) -> SideTable | None:

@@ -38,6 +38,7 @@ class Relation(models.Model):
     graph = models.ForeignKey(Graph, on_delete=models.CASCADE, related_name="relations")
     index = models.PositiveIntegerField(help_text="the int32 id inside the graph")
     key = models.CharField(max_length=500)
+    label = models.CharField(max_length=500, blank=True, help_text="readable, where the source has one")
     category = models.CharField(max_length=3, choices=Category, blank=True, help_text="empty: not in train")
     domain = models.CharField(max_length=500, blank=True)
     range = models.CharField(max_length=500, blank=True)
@@ -56,3 +57,8 @@ class Relation(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def name(self) -> str:
+        """Return the readable label, or the key where there is none."""
+        return self.label or self.key

@@ -75,7 +75,7 @@ _MAX_NAME = 100
 
 
 def default_template(relation_key: str, domain: str = "", range: str = "") -> TemplateText:
-    """Write a readable statement, tail question and head question for any relation.
+    """Write a readable statement, tail question and head question for any relation, from its label or key.
 
     `domain` and `range` are the relation's declared types ('' where unknown); they name what is asked for.
     The texts pass check_template for every key.

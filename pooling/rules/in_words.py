@@ -130,8 +130,8 @@ def _statements(system: System) -> list[str]:
     """Write each relation as a statement with {subject} and {object}, in the graph's own words if it has some."""
     graph, given = open_graph(system.graph), given_templates(system.graph)
     questions = [
-        given[r] if r in given else default_template(key, graph.domains[r], graph.ranges[r])
-        for r, key in enumerate(graph.relations)
+        given[r] if r in given else default_template(graph.relation_name(r), graph.domains[r], graph.ranges[r])
+        for r in range(graph.num_relations)
     ]
     return [statement_of(question.statement) for question in questions]
 

@@ -1,6 +1,6 @@
 """The pages Graphs and Graph: the imported knowledge graphs, and the relations and degrees of one."""
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -28,7 +28,7 @@ def graph(request: HttpRequest, name: str) -> HttpResponse:
     if category in Category.values:
         relations = relations.filter(category=category)
     if query := request.GET.get("q", "").strip():
-        relations = relations.filter(key__icontains=query)
+        relations = relations.filter(Q(key__icontains=query) | Q(label__icontains=query))
     context = {
         "graph": graph,
         "page": page_of(request, relations),

@@ -106,7 +106,7 @@ def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> lis
     return [
         TripleRow(
             graph.label(triple.head),
-            graph.relations[triple.relation],
+            graph.relation_name(triple.relation),
             graph.label(triple.tail),
             triple.depth,
             reason_label(triple.reason),

@@ -1,6 +1,6 @@
 """Hold a graph in memory: names by id, and three arrays of triples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ class GraphArrays:
     train: Ids
     valid: Ids
     test: Ids
+    relation_labels: list[str] = field(default_factory=list)  # readable, '' where none was given; [] of none at all
 
     def __post_init__(self) -> None:
         for triples in (self.train, self.valid, self.test):
@@ -48,6 +49,10 @@ class GraphArrays:
     def label(self, entity: int) -> str:
         """Return the readable label of an entity id, or its key where it has none."""
         return self.labels[entity] or self.entities[entity]
+
+    def relation_name(self, relation: int) -> str:
+        """Return the readable label of a relation id, or its key where it has none."""
+        return (self.relation_labels[relation] if self.relation_labels else "") or self.relations[relation]
 
     @cached_property
     def entity_index(self) -> dict[str, int]:

@@ -17,6 +17,7 @@ from pooling.layouts.recognise import read_layout
 from pooling.layouts.tables import SEPARATORS
 from pooling.models import Graph
 
+LAYOUT_OPTIONS = ("folder", "separator", "columns", "ignore_time", "drop_qualifiers", "link_pattern")
 _FAMILY: dict[str, tuple[type, str]] = {
     "families": (int, "number of families"),
     "people": (int, "most people of one family"),
@@ -80,9 +81,7 @@ class Command(ShellCommand):
         """Read a path, show what was found, and ask; None where the answer is no."""
         shares = tuple(options["shares"])
         asked = LayoutOptions(
-            **{key: options[key] for key in ("folder", "separator", "columns", "ignore_time", "drop_qualifiers")},
-            shares=(shares[0], shares[1]),
-            seed=options["split_seed"],
+            **{key: options[key] for key in LAYOUT_OPTIONS}, shares=(shares[0], shares[1]), seed=options["split_seed"]
         )
         self.stderr.write(f"reading {options['path']}")
         reading = read_layout(options["path"], asked)
@@ -109,6 +108,8 @@ def _add_layout_options(parser: ArgumentParser) -> None:
     files.add_argument("--columns", default="", help="order of head, relation and tail, as hrt or htr")
     files.add_argument("--ignore-time", action="store_true", help="leave out the time of quadruples")
     files.add_argument("--drop-qualifiers", action="store_true", help="leave out what stands after the triple")
+    pattern = "link of entities that have none, such as https://www.wikidata.org/wiki/{id}"
+    files.add_argument("--link-pattern", default="", metavar="URL", help=pattern)
     shares = "shares of valid and test where there are no splits (default {:g} {:g})".format(*usual.shares)
     files.add_argument("--shares", nargs=2, type=float, default=usual.shares, metavar=("VALID", "TEST"), help=shares)
     files.add_argument("--split-seed", type=int, default=usual.seed, help="seed of these splits (default 0)")

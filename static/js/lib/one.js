@@ -1,5 +1,6 @@
 // One question at a time: the whole of the adjudication page, one of two views of the annotation page.
 
+import { fillAbout } from "./about.js";
 import { fillSearches, hostsOf, problemOf, RULE } from "./evidence.js";
 import { message, showProblem } from "./messages.js";
 
@@ -111,6 +112,7 @@ export class One {
     this.root.removeAttribute("aria-busy");
     const text = { group: item.group_question, "subject-key": item.subject.key, "object-key": item.object.key, subject: item.subject.label, object: item.object.label };
     for (const [name, words] of Object.entries(text)) this.find(`[data-${name}]`).textContent = words;
+    for (const side of ["subject", "object"]) fillAbout(this.find(`[data-${side}-about]`), item[side], true);
     this.question.textContent = item.question;
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
     this.set(row.done ? row.done.given.source_url : drafts.linkOf(item));

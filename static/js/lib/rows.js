@@ -1,5 +1,6 @@
 // By question: all candidates of one question on a page, Y or N per row, arrows to move.
 
+import { fillAbout } from "./about.js";
 import { fillSearches, hostsOf, problemOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
 import { message, showProblem } from "./messages.js";
@@ -119,6 +120,7 @@ export class Rows {
     const fixed = item.side === "tail" ? "subject" : "object";
     this.find("[data-group]").textContent = item.group_question;
     this.find("[data-fixed-key]").textContent = item[fixed].key;
+    fillAbout(this.find("[data-fixed-about]"), item[fixed]);
     this.find("[data-fixed]").textContent = item[fixed].label;
     this.find("[data-rule]").textContent = RULE[this.page.config.evidence_rule];
     fillSearches(this.find("[data-searches]"), item, fixed, 8);

@@ -228,7 +228,9 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     own = ben.get(OWN).json()
     for item in claimed["items"] + told["items"]:
         assert set(item) == ITEM
-        assert set(item["subject"]) == set(item["object"]) == {"key", "label"}
+        assert set(item["subject"]) == set(item["object"]) == {
+            "key", "label", "description", "aliases", "link"
+        }  # fmt: skip
     assert set(told) == {"label", "kept", "repeated", "message", "state", "items", "sources"}
     progress = ben.get(PROGRESS).json()
     assert progress == {"today": 1, "total": 1, "items": 6}

@@ -245,7 +245,7 @@ def test_names_with_markup_are_text(world, open_page, view: str) -> None:
         for item in sent["items"]:
             item |= {"question": BAD, "group_question": BAD}
             for side in ("subject", "object"):
-                item[side] = {"key": BAD, "label": BAD}
+                item[side] = {"key": BAD, "label": BAD, "description": BAD, "aliases": [BAD], "link": f"https://{BAD}"}
         route.fulfill(json=sent)
 
     page.route("**/claim", worse)

@@ -171,7 +171,7 @@ def test_rows_say_it_in_words_with_what_lies_on_them(labelled: Pool):
     relation, entity = graph.relation_index["knows"], graph.entity_index["p7"]
     question = states.contents.question(0, relation, entity)
     row = question_rows(labelled, states, [question], list_figures(labelled, states).spread)[0]
-    assert (row.side, row.relation, row.entity, row.relation_key) == ("tail", relation, entity, "knows")
+    assert (row.side, row.relation, row.entity, row.relation_name) == ("tail", relation, entity, "knows")
     assert row.given == "The {seventh}" and "The {seventh}" in row.words and "know" in row.words
     count = counts[0, relation, entity]
     assert row[6:11] == tuple(

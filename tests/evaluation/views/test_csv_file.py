@@ -60,7 +60,7 @@ def test_questions_are_those_of_the_search_in_its_order(sign_in, labelled: Pool)
     assert [
         (row["side"], row["entity"], row["relation"], row["words"], row["original"], row["unjudged"]) for row in rows
     ] == [
-        (row.side, entities[row.entity], row.relation_key, row.words, str(row.original), str(row.unjudged))
+        (row.side, entities[row.entity], row.relation_name, row.words, str(row.original), str(row.unjudged))
         for row in expected
     ]
     assert [row["spread"] for row in rows] == ["" if row.spread is None else repr(row.spread) for row in expected]

@@ -232,6 +232,71 @@ def test_types_of_codex_have_their_names(tmp_path: Path):
     assert "data/entities/de/entities.json" in reading.ignored
 
 
+TEXTS: dict[str, dict] = {  # files beside those of the layout
+    "CoDEx": {
+        **CODEX,
+        "data/entities/en/entities.json": json.dumps(
+            {"a": {"label": "Anna", "description": "a\nwoman", "wiki": "https://en.wikipedia.org/wiki/Anna"}}
+        ),
+        "data/relations/en/relations.json": json.dumps({"likes": {"label": "is fond of"}}),
+    },
+    "KG-BERT": {
+        **three(".tsv", names=("train", "dev", "test")),
+        "entity2text.txt": "a\tAnna\n",
+        "entity2textlong.txt": "a\ta woman\n",
+        "relation2text.txt": "likes\tis fond of\n",
+    },
+    "own files": {
+        **three(".tsv"),
+        "entity_labels.tsv": "a\tAnna\n",
+        "entity_descriptions.tsv": "a\ta woman\n",
+        "entity_aliases.tsv": "a\tAnn\na\tAnnie\n",
+        "entity_links.tsv": "a\thttps://en.wikipedia.org/wiki/Anna\n",
+        "relation_labels.tsv": "likes\tis fond of\n",
+    },
+    "RDF": {
+        "graph.ttl": "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n@prefix x: <http://x.org/> .\n"
+        "@prefix schema: <http://schema.org/> .\n@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        + lines((f"x:{h}", f"x:{r}", f"x:{t}", ".") for h, r, t in TRAIN)
+        + 'x:a rdfs:comment "a comment"@en ; schema:description "eine Frau"@de, "a woman"@en, "zz"@en ;'
+        ' rdfs:label "Anna"@en ; skos:altLabel "Annie", "Ann" ; x:age 7 .\n'
+        'x:likes rdfs:label "is fond of"@en .\nx:elsewhere rdfs:label "Nowhere" .\n'
+    },
+}
+
+
+@pytest.mark.parametrize("layout", TEXTS)
+def test_descriptions_aliases_links_and_relation_labels_are_read(layout: str, tmp_path: Path):
+    reading = read_layout(write(tmp_path, TEXTS[layout]), LayoutOptions(shares=(0.2, 0.2)))
+    data = reading.source_data()
+
+    def plain(table) -> list[tuple[str, str]]:
+        return [(ending(key), text) for key, text in table.rows] if table else []
+
+    assert plain(data.labels)[0] == ("a", "Anna")
+    assert plain(data.descriptions) == [("a", "a woman")]
+    assert plain(data.relation_labels) == [("likes", "is fond of")]
+    has_aliases, has_links = layout in ("own files", "RDF"), layout in ("own files", "CoDEx")
+    assert plain(data.aliases) == ([("a", "Ann"), ("a", "Annie")] if has_aliases else [])
+    assert plain(data.links) == ([("a", "https://en.wikipedia.org/wiki/Anna")] if has_links else [])
+    assert reading.ignored == [name for name in reading.ignored if "entities/de" in name or "negatives" in name]
+    if layout == "RDF":
+        assert "graph.ttl: 1 statement with a literal or a blank node left out." in reading.found.warnings
+
+
+def test_preview_names_what_came_with_the_triples(tmp_path: Path):
+    pattern = "https://www.wikidata.org/wiki/{id}"
+    shown = list(preview_lines(read_layout(write(tmp_path, TEXTS["own files"]), LayoutOptions(link_pattern=pattern))))
+    assert [line for line in shown if line.partition(":")[0] not in NAMES and not line.startswith(" ")][1:7] == [
+        "labels: 1 line of entity_labels.tsv",
+        "labels of relations: 1 line of relation_labels.tsv",
+        "descriptions: 1 line of entity_descriptions.tsv",
+        "aliases: 2 lines of entity_aliases.tsv",
+        "links: 1 line of entity_links.tsv",
+        f"links of other entities: {pattern}",
+    ]
+
+
 @pytest.mark.parametrize("kind", ["zip", "tar.gz", "gz inside"])
 def test_archives_are_read_like_their_folder(kind: str, tmp_path: Path):
     files = three(".txt", folder="graph/")
@@ -322,7 +387,7 @@ REFUSED: dict[str, tuple[dict, str]] = {
     "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
     "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
     "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: is no JSON"),
-    "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is no valid turtle"),
+    "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is not valid turtle"),
     "nothing to divide": ({"graph.tsv": "a\tr\tb\nc\ts\td\n"}, "2 triples cannot be divided"),
     "OGB without a mapping": (
         {"raw/edge.csv": "0,1\n", "raw/edge_reltype.csv": "0\n"},
