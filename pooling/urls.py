@@ -23,6 +23,7 @@ urlpatterns = [
     path("graphs/<slug:name>/train/<slug:kind>", system_change.new, name="system-new"),
     path("graphs/<slug:name>/runs", run.runs, name="runs"),
     path("graphs/<slug:name>/runs/<slug:system>.txt.gz", run.run_file, name="run-file"),
+    path("graphs/<slug:name>/runs/<slug:system>.parquet", run.run_parquet, name="run-parquet"),
     path("systems", system.all_systems, name="systems-all"),
     path("pools", pool.pools, name="pools"),
     path("pools/new", pool.new, name="pool-new"),

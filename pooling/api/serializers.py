@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from core.models import Job
 from pooling.models import Graph, Pool, Run, System
+from pooling.runs.adapters.registry import ADAPTERS, AUTO
 from pooling.runs.imports import NOT_KNOWN
 from pooling.systems.spec import FAMILIES
 
@@ -63,7 +64,7 @@ class RunData(serializers.ModelSerializer[Run]):
 
 
 class RunInput(serializers.Serializer[Any]):
-    """A TREC run file and what it is called here."""
+    """A run file and what it is called here."""
 
     system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
     family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
@@ -73,7 +74,11 @@ class RunInput(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Whose questions it answers: those that the run lacks count as not returned.",
     )
-    file = serializers.FileField(help_text="Plain or .gz.")
+    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
+    scores_decide = serializers.BooleanField(
+        default=False, help_text="Take the run even if most of its ranks contradict its scores."
+    )
+    file = serializers.FileField(help_text="The run, in one of the forms.")
 
 
 class ImportedData(serializers.Serializer[Any]):

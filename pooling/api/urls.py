@@ -14,6 +14,7 @@ urlpatterns = [
     path("runs", views.Runs.as_view(), name="api-runs"),
     path("graphs/<slug:graph>/runs", views.GraphRuns.as_view(), name="api-graph-runs"),
     path("graphs/<slug:graph>/runs/<slug:system>", views.RunOne.as_view(), name="api-run"),
+    path("graphs/<slug:graph>/runs/<slug:system>/download", views.RunDownload.as_view(), name="api-run-download"),
     path("pools", views.Pools.as_view(), name="api-pools"),
     path("pools/<slug:pool>", views.PoolOne.as_view(), name="api-pool"),
     path("jobs", views.Jobs.as_view(), name="api-jobs"),

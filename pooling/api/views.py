@@ -5,23 +5,34 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
+from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 from rest_framework.response import Response
 
-from core.api.base import MAX_BODY, Endpoint, SignedInRequest, checked
+from core.api.base import MAX_BODY, AnyType, Endpoint, SignedInRequest, checked, refuse_unknown
 from core.api.listing import Listing, One
 from core.enums import TokenScope
 from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.transitions import JobError
 from core.models import Job
 from core.people.roles import can_bring_runs, can_manage
+from core.views.files import stream_response
 from pooling.api import serializers as data
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool
+from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import MOST_BYTES, import_sent_run
+from pooling.runs.trec_write import packed
+
+GZIP_TYPE = "application/gzip"
+RUN_FILE = {(200, kind): OpenApiTypes.BINARY for kind in (GZIP_TYPE, PARQUET_TYPE)}
+AS = OpenApiParameter("as", str, enum=["trec", "parquet"], description="Form of the file; trec if you do not say.")
 
 
 class Graphs(Listing):
@@ -87,9 +98,8 @@ class GraphRuns(Listing):
         found = self.graph()
         asked = checked(data.RunInput, request)
         pool = get_pool(asked["pool"]) if asked["pool"] else None
-        imported = import_sent_run(
-            found, asked["file"], name=asked["system"], family=asked["family"], pool=pool, user=request.user
-        )
+        options = {name: asked[name] for name in ("family", "form", "scores_decide")}
+        imported = import_sent_run(found, asked["file"], name=asked["system"], pool=pool, user=request.user, **options)
         run = Run.objects.select_related("system__graph").get(system=imported.system)
         content = {"run": data.RunData(run).data, "notes": imported.notes}
         return Response(content, status.HTTP_201_CREATED)
@@ -101,6 +111,23 @@ class RunOne(One):
     queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     names = {"graph": "system__graph__name", "system": "system__name"}
+
+
+class RunDownload(RunOne):
+    """GET the whole run: TREC lines as gzip; with `?as=parquet` as Parquet."""
+
+    content_negotiation_class = AnyType
+
+    @extend_schema(parameters=[AS], responses=RUN_FILE)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        refuse_unknown(request, ("as",), "This endpoint")
+        run, form = self.get_object(), request.query_params.get("as", "trec")
+        name = f"{run.system.graph.name}-{run.system.name}"
+        if form == "parquet":
+            return stream_response(parquet_pieces(run), f"{name}.parquet", PARQUET_TYPE)
+        if form != "trec":
+            raise ValidationError({"as": "Give trec or parquet."})
+        return stream_response(packed(whole_run(run)), f"{name}.txt.gz", GZIP_TYPE)
 
 
 class Pools(Listing):

@@ -8,6 +8,7 @@ from core.errors import UserError
 from core.forms import PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
+from pooling.runs.adapters.registry import ADAPTERS, AUTO
 from pooling.runs.imports import MOST_BYTES, NOT_KNOWN
 from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
@@ -26,10 +27,20 @@ class RunForm(PageForm):
         help_text="Questions of a pool that the run lacks count as not returned. With the graph chosen, a pool sees "
         "the run only if it answers all of its questions.",
     )
+    form = forms.ChoiceField(
+        label="Form",
+        required=False,
+        choices=[(AUTO, "told by the file"), *((one.name, one.title) for one in ADAPTERS.values())],
+    )
     file = forms.FileField(
         label="Run file",
-        help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz, at most "
-        f"{MOST_BYTES // 10**6} MB unpacked. Larger ones: import_run on the server.",
+        help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz. Or another form, listed below. "
+        f"At most {MOST_BYTES // 10**6} MB unpacked.",
+    )
+    scores_decide = forms.BooleanField(
+        label="The scores decide",
+        required=False,
+        help_text="Take the run even if most of its ranks contradict its scores.",
     )
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
@@ -38,6 +49,9 @@ class RunForm(PageForm):
         pools = graph.pools.filter(state=PoolState.READY, archived=False).order_by("name")
         named = [(pool.name, f"pool {pool.name}") for pool in pools]
         set_choices(self, "pool", [("", f"questions of graph {graph.name}"), *named])
+
+    def clean_form(self) -> str:
+        return str(self.cleaned_data["form"] or AUTO)
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])

@@ -1,21 +1,29 @@
-"""Write a run as a TREC file for import_run, trec_eval, pytrec_eval and ir_measures."""
+"""Write a run for import_run, trec_eval, pytrec_eval and ir_measures: as a TREC file, or as Parquet."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from core.files.artifacts import writing
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
 from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk
+from pooling.runs.kernel import places
 from pooling.runs.trec_write import run_pieces, trec_word
-from pooling.scoring.merged_lists import merge
+from pooling.scoring.merged_lists import Merged, merge
 from pooling.scoring.rank_rows import find
 
 QUESTIONS = 2_000  # lists that are merged at once
+PIECE = 1 << 20  # bytes of a Parquet file that are sent at once
+PARQUET_TYPE = "application/vnd.apache.parquet"
+COLUMNS = pa.schema({"question": pa.string(), "entity": pa.string(), "rank": pa.int32(), "score": pa.float64()})
 
 
 def whole_run(run: Run) -> Iterator[bytes]:
@@ -24,6 +32,51 @@ def whole_run(run: Run) -> Iterator[bytes]:
     Each list goes as far as the run knows every position, and contains test answers. Equal scores are in the strict
     order, so ties are not exported.
     """
+    whole = _whole(run)
+    return list_pieces(run, whole.known, whole.position, whole.topk, whole.ids, words_of(open_graph(run.system.graph)))
+
+
+def write_parquet(run: Run, path: Path) -> None:
+    """Write what whole_run has as Parquet: question (id), entity (key), rank, score = -rank."""
+    whole, graph = _whole(run), open_graph(run.system.graph)
+    keys = pa.array(graph.entities, pa.string())
+    with writing(path) as aside, pq.ParquetWriter(aside, COLUMNS, compression="zstd") as file:
+        for ids, merged in _merged(whole.known, whole.position, whole.topk, whole.ids, len(keys)):
+            counts = np.diff(merged.indptr)
+            rank = (places(counts) + 1).astype(np.int32)
+            question = pa.array(ids, pa.string()).take(pa.array(np.repeat(np.arange(len(ids)), counts)))
+            columns = [question, keys.take(pa.array(merged.entity)), pa.array(rank), pa.array(-rank.astype(np.float64))]
+            file.write_table(pa.table(columns, schema=COLUMNS))
+
+
+def parquet_pieces(run: Run) -> Iterator[bytes]:
+    """Return the bytes of the run as Parquet, written before the first is asked for."""
+    folder = tempfile.TemporaryDirectory(prefix="triplepool-run-")
+    path = Path(folder.name) / "run.parquet"
+    try:
+        write_parquet(run, path)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return _pieces(path, folder)
+
+
+def _pieces(path: Path, folder: tempfile.TemporaryDirectory[str]) -> Iterator[bytes]:
+    with folder, path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+class Whole(NamedTuple):
+    """Hold a run as list_pieces takes it: the known entities, their positions, candidates, ids of the questions."""
+
+    known: "Known"
+    position: np.ndarray
+    topk: TopK
+    ids: list[str]
+
+
+def _whole(run: Run) -> Whole:
     graph = open_graph(run.system.graph)
     held = read_returned(run) if run.system.is_imported else read_ranks(run)
     topk = read_topk(run, keep=False)
@@ -31,8 +84,7 @@ def whole_run(run: Run) -> Iterator[bytes]:
     question, entity = np.divmod(held.keys[returned], graph.num_entities)
     keys = np.union1d(question, topk.keys)
     ids = question_ids(questions_from_keys(keys, graph.num_entities, graph.num_relations), graph)
-    known = Known(keys, find(keys, question), entity)
-    return list_pieces(run, known, held.ranks[0, returned], topk, ids, words_of(graph))
+    return Whole(Known(keys, find(keys, question), entity), held.ranks[0, returned], topk, ids)
 
 
 class Known(NamedTuple):
@@ -53,11 +105,19 @@ def list_pieces(
 
     ids: of the questions; words: from words_of.
     """
+    for part, merged in _merged(known, position, topk, ids, len(words)):
+        yield from run_pieces(part, merged, words, run.system.name)
+
+
+def _merged(
+    known: Known, position: np.ndarray, topk: TopK, ids: Sequence[str], num_entities: int
+) -> Iterator[tuple[Sequence[str], Merged]]:
+    """Yield some questions at a time, by id, and their merged lists."""
     for first in range(0, len(ids), QUESTIONS):
         keys = known.keys[first : first + QUESTIONS]
         rows = slice(*np.searchsorted(known.question, [first, first + len(keys)]))
-        merged = merge(known.question[rows] - first, known.entity[rows], position[rows], topk.of(keys), len(words))
-        yield from run_pieces(ids[first : first + QUESTIONS], merged, words, run.system.name)
+        merged = merge(known.question[rows] - first, known.entity[rows], position[rows], topk.of(keys), num_entities)
+        yield ids[first : first + QUESTIONS], merged
 
 
 def words_of(graph: GraphArrays) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Import runs: a TREC file becomes a system of kind "imported" and its run, all or nothing."""
+"""Import runs: a file of a form in adapters/ becomes a system of kind "imported" and its run, all or nothing."""
 
 import tempfile
 import time
@@ -21,10 +21,13 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, Run, System
 from pooling.models.system import IMPORTED
 from pooling.questions.kernel import distinct, distinct_questions
+from pooling.runs.adapters.base import Outside
+from pooling.runs.adapters.registry import AUTO, known_suffix, read_answers
+from pooling.runs.contradictions import check_ranks, placed
 from pooling.runs.files import RETURNED, candidates_table, ranks_table, read_topk
-from pooling.runs.kernel import Listed, contradictions, list_positions, places
+from pooling.runs.kernel import Listed, list_positions, places
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
-from pooling.runs.trec_read import RunFile, Topics, TrecError, read_run_file
+from pooling.runs.trec_read import RunFile, Topics, TrecError
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
@@ -47,16 +50,19 @@ def import_run(
     name: str,
     family: str = NOT_KNOWN,
     pool: Pool | None = None,
+    form: str = AUTO,
+    scores_decide: bool = False,
     user: User | None = None,
     file_name: str = "",
     max_bytes: int | None = None,
     progress: TellStage | None = None,
 ) -> Imported:
-    """Make a system called `name` and its run from a TREC run file, plain or .gz.
+    """Make a system called `name` and its run from a file or folder of a `form` in ADAPTERS.
 
     Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, its questions that are
     not in the file count as not returned; without one, only the file's questions get rank rows. Messages call the file
-    `file_name`; unpacked it may have `max_bytes`.
+    `file_name`; unpacked it may have `max_bytes`. If most of its ranks contradict its scores, it is refused, unless
+    `scores_decide`.
     """
     check_name(graph, name)
     if family not in (*FAMILIES, NOT_KNOWN):
@@ -70,14 +76,22 @@ def import_run(
     arrays, whose = open_graph(graph), pool.name if pool else graph.name
     triples = _asked_triples(graph, arrays, pool)
     topics = Topics(_question_keys(triples, arrays), f"the topics of {'pool ' if pool else ''}{whose}")
-    read = read_run_file(file, called, arrays, topics, max_bytes=max_bytes, progress=partial(tell, f"reading {called}"))
+    outside = Outside(file, called, arrays, topics, max_bytes, partial(tell, f"reading {called}"))
+    read, said, position = read_answers(outside, form)
     known = _keys_of(np.concatenate([arrays.train, arrays.valid]), arrays)
-    listed = _listed(read, known, arrays, called)
+    listed = placed(_listed(read, known, arrays, called), position)
+    if wrong := check_ranks(listed, read, arrays, called, scores_decide):
+        said.append(wrong)
     tell(f"writing the run of {name}", 0, 1)
     wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
-    raw = _raw_positions(read, listed, arrays)
+    raw = np.zeros(len(listed.line), np.int32) if position is not None else _raw_positions(read, listed, arrays)
     tables, depth = _tables(listed, raw, wanted, arrays, only_its_own=pool is None)
-    about = {"file": called[:200], "sha256": sha256_of(file), "lines": len(read.line), "topics": whose}
+    about = {
+        "file": called[:200],
+        "sha256": sha256_of(file) if file.is_file() else "",
+        "lines": len(read.line),
+        "topics": whose,
+    }
     about["longest"] = int(np.unique(read.question, return_counts=True)[1].max())
     settings = {"family": family, **about}
     system = System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="", settings=settings)
@@ -85,29 +99,46 @@ def import_run(
     if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
         asked = [triple_array(pool.seeds.all()), triple_array(pool.triples.all())]
         own = _question_keys(np.concatenate(asked), arrays)
-    notes = [*_notes(read, listed, topics, own, tables), _raw_note(listed, raw)]
+    notes = [*_notes(read, listed, topics, own, tables), *said, _raw_note(listed, raw)]
     _store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
 
 
 def import_sent_run(
-    graph: Graph, file: "UploadedFile[Any]", *, name: str, user: User, family: str = NOT_KNOWN, pool: Pool | None = None
+    graph: Graph,
+    file: "UploadedFile[Any]",
+    *,
+    name: str,
+    user: User,
+    family: str = NOT_KNOWN,
+    pool: Pool | None = None,
+    form: str = AUTO,
+    scores_decide: bool = False,
 ) -> Imported:
     """Import an uploaded run file; TrecError as import_run, or if it is too large."""
     size = file.size or 0
     if size > MOST_BYTES:
         raise TrecError(
-            f"The file has {size:,} bytes; at most {MOST_BYTES:,} can be sent here. "
-            "Use import_run on the server instead."
+            f"The file has {size:,} bytes; at most {MOST_BYTES:,} can be sent at once. "
+            "Send it in parts (docs/api.md), or use import_run on the server."
         )
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run"  # its own name is told, never used as a path
+        path = Path(folder) / f"run{known_suffix(str(file.name))}"  # its own name is told, never used as a path
         with path.open("wb") as kept:
             for piece in file.chunks():
                 kept.write(piece)
         return import_run(
-            graph, path, name=name, family=family, pool=pool, user=user, file_name=str(file.name), max_bytes=MOST_BYTES
+            graph,
+            path,
+            name=name,
+            family=family,
+            pool=pool,
+            form=form,
+            scores_decide=scores_decide,
+            user=user,
+            file_name=str(file.name),
+            max_bytes=MOST_BYTES,
         )
 
 
@@ -204,7 +235,7 @@ def _tables(
 
 
 def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]) -> list[str]:
-    """Say what a reader should know about questions, known answers, contradicting ranks and depth, a sentence each.
+    """Say what a reader should know about questions, known answers and depth, a sentence each.
 
     own: keys of the topics that every evaluation asks; only the full test set asks the others.
     """
@@ -218,12 +249,6 @@ def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, table
         notes.append("What was not returned has no rank: its reciprocal rank and hits are 0.")
     if known := len(read.line) - len(listed.line):
         notes.append(f"{known:,} known answers (train or valid) were left out.")
-    wrong = contradictions(listed, read.rank)
-    if len(wrong):
-        notes.append(
-            f"The rank column contradicts the scores in {len(wrong):,} {'lines' if len(wrong) > 1 else 'line'} (first: "
-            f"line {read.line[wrong].min():,}); the scores decide."
-        )
     held = np.unique(tables["topk.parquet"]["question"].chunk(0).indices.to_numpy(), return_counts=True)[1]
     least, most = (int(held.min()), int(held.max())) if len(held) == len(answered) else (0, int(held.max(initial=0)))
     alike = f"{most:,} candidates of each question"

@@ -58,7 +58,7 @@ def read_run_file(
 
     Messages call the file `name`; unpacked it may have `max_bytes`. `progress(done, total)` counts bytes of the file.
     """
-    wrong = _Wrong(name)
+    wrong = Wrong(name)
     reader = _Reader(graph, topics, wrong)
     with _opened(path, name) as (raw, file):
         total = path.stat().st_size
@@ -69,12 +69,12 @@ def read_run_file(
     found = reader.found()
     if not len(found.line) and not wrong.count:
         raise TrecError(f"{name} is empty: it has no line of a run; nothing was imported.")
-    _find_repeats(found, graph, wrong)
+    find_repeats(found, graph, wrong)
     wrong.refuse()
     return found
 
 
-class _Wrong:
+class Wrong:
     """Collect what is wrong with a file: the first wrong lines in words, and the count of all."""
 
     def __init__(self, name: str) -> None:
@@ -113,8 +113,8 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
         read += len(chunk)
         if max_bytes is not None and read > max_bytes:
             raise TrecError(
-                f"{name} holds more than {max_bytes:,} bytes unpacked, which is too much for a page: "
-                "use import_run on the server."
+                f"{name} holds more than {max_bytes:,} bytes unpacked, which is too much to send at once: "
+                "send it in parts (docs/api.md), or use import_run on the server."
             )
         whole, feed, after = chunk.rpartition(b"\n")
         if not feed and len(rest) + len(chunk) > BLOCK:
@@ -132,10 +132,10 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
 class _Reader:
     """Turn lines into numbers, block by block, and add what is wrong to `wrong`."""
 
-    def __init__(self, graph: GraphArrays, topics: Topics, wrong: _Wrong) -> None:
+    def __init__(self, graph: GraphArrays, topics: Topics, wrong: Wrong) -> None:
         self.wrong = wrong
-        self.questions = _Ids(lambda word: _question(word, graph, topics))
-        self.entities = _Ids(lambda word: _entity(word, graph))
+        self.questions = _Ids(lambda word: question_of(word, graph, topics))
+        self.entities = _Ids(lambda word: entity_of(word, graph))
         self.parts: list[RunFile] = []
 
     def read(self, first: int, block: bytes) -> None:
@@ -221,12 +221,14 @@ def _each(words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, o
         return np.fromiter(map(one, words), dtype, len(words))
 
 
-def _entity(word: str, graph: GraphArrays) -> int | str:
-    found = graph.entity_index.get(unquote(word))
-    return f"the graph does not have entity {unquote(word)[:200]!r}" if found is None else found
+def entity_of(word: str, graph: GraphArrays, *, quoted: bool = True) -> int | str:
+    """Return the id of an entity key, percent-encoded if `quoted`, or what is wrong with it in words."""
+    key = unquote(word) if quoted else word
+    found = graph.entity_index.get(key)
+    return f"the graph does not have entity {key[:200]!r}" if found is None else found
 
 
-def _question(word: str, graph: GraphArrays, topics: Topics) -> int | str:
+def question_of(word: str, graph: GraphArrays, topics: Topics) -> int | str:
     """Return the key of a question id, or what is wrong with it: not of this graph, the other side, not a topic."""
     try:
         key = parse_question_id(word, graph)
@@ -252,7 +254,7 @@ def id_of(key: int, graph: GraphArrays) -> str:
     return question_id(int(side[0]), graph.entities[int(entity[0])], graph.relations[int(relation[0])])
 
 
-def _find_repeats(found: RunFile, graph: GraphArrays, wrong: _Wrong) -> None:
+def find_repeats(found: RunFile, graph: GraphArrays, wrong: Wrong) -> None:
     """Add each line whose entity an earlier line of the same question has."""
     keys = found.question * graph.num_entities + found.entity
     order = np.argsort(keys, kind="stable")

@@ -14,7 +14,8 @@ from core.views.files import stream_response
 from core.views.pagination import page_of
 from pooling.forms.runs import RunForm
 from pooling.models import Run
-from pooling.runs.export import whole_run
+from pooling.runs.adapters.registry import ADAPTERS
+from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import Imported, import_sent_run
 from pooling.runs.trec_write import packed
 from pooling.views.find import find_graph
@@ -29,15 +30,15 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
 
     def bring(asked: dict[str, Any]) -> Imported:
         pool = graph.pools.get(name=asked["pool"]) if asked["pool"] else None
-        return import_sent_run(
-            graph, asked["file"], name=asked["name"], family=asked["family"], user=request.user, pool=pool
-        )
+        options = {name: asked[name] for name in ("name", "family", "form", "scores_decide")}
+        return import_sent_run(graph, asked["file"], **options, user=request.user, pool=pool)
 
     if imported := attempt(form, bring, "file"):
         messages.success(request, " ".join([f"Imported {imported.system.name}.", *imported.notes]))
         return redirect("runs", name)
     rows = Run.objects.filter(system__graph=graph).select_related("system").order_by("system_id")
-    return render(request, "pooling/runs/list.html", {"graph": graph, "page": page_of(request, rows), "form": form})
+    content = {"graph": graph, "page": page_of(request, rows), "form": form, "adapters": ADAPTERS.values()}
+    return render(request, "pooling/runs/list.html", content)
 
 
 @require_safe
@@ -47,3 +48,12 @@ def run_file(request: HttpRequest, name: str, system: str) -> StreamingHttpRespo
     """Send the whole run in TREC form."""
     run = get_object_or_404(Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system)
     return stream_response(packed(whole_run(run)), f"{name}-{system}.txt.gz")
+
+
+@require_safe
+@evaluator_required
+@page_refusal
+def run_parquet(request: HttpRequest, name: str, system: str) -> StreamingHttpResponse:
+    """Send the whole run as Parquet."""
+    run = get_object_or_404(Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system)
+    return stream_response(parquet_pieces(run), f"{name}-{system}.parquet", PARQUET_TYPE)

@@ -44,6 +44,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "system-file": (("town", "rotate", "weights.safetensors"), (302, 403, 403, 409, 409)),  # no checkpoint
     "runs": (("town",), EVALUATORS),
     "run-file": (("town", "rotate"), (302, 403, 403, 409, 409)),  # its files are not there
+    "run-parquet": (("town", "rotate"), (302, 403, 403, 409, 409)),
     "systems-all": ((), EVALUATORS),
     "pools": ((), EVALUATORS),
     "pool-new": ((), MANAGERS),
@@ -168,6 +169,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-job-retry": ((JOB,), POST_ONLY_API),
     "api-graph-runs": (("town",), API),
     "api-run": (("town", "rotate"), API),
+    "api-run-download": (("town", "rotate"), (401, 403, 403, 503, 503)),
     "api-campaigns": ((), (401, 200, 200, 200, 200)),
     "api-campaign": (("town-pool",), (401, 200, 200, 200, 200)),
     "api-items": (("town-pool",), (401, 403, 403, 403, 200)),

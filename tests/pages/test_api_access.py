@@ -67,6 +67,7 @@ TABLE: dict[str, list[Row]] = {
         ),
     ],
     "api-run": [get(G, "rotate")],
+    "api-run-download": [get(G, "rotate", statuses=(401, 403, 403, 403, 503, 503))],  # its files are not there
     "api-pools": [get()],
     "api-pool": [get(P)],
     "api-jobs": [get()],

@@ -7,25 +7,29 @@ from typing import Any
 from core.files.artifacts import writing
 from core.management.shell import ShellCommand
 from pooling.graphs.opening import get_graph
-from pooling.runs.export import get_run, whole_run
+from pooling.runs.export import get_run, whole_run, write_parquet
 from pooling.runs.trec_write import packed
 
 
 class Command(ShellCommand):
     help = (
-        "Write a run as TREC lines `question-id Q0 entity rank score tag`, score = -rank; gzip if FILE ends in .gz. "
-        "Answers in train and valid are not in it, test answers are. import_run reads it back."
+        "Write a run as TREC lines `question-id Q0 entity rank score tag`, score = -rank; gzip if FILE ends in .gz, "
+        "Parquet if it ends in .parquet. Answers in train and valid are not in it, test answers are. "
+        "import_run reads it back."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("graph")
-        parser.add_argument("system")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("graph", help="graph of the system")
+        parser.add_argument("system", help="system whose run is written")
+        parser.add_argument("file", type=Path, help="file to write: .txt, .gz or .parquet")
 
     def handle(self, *args: Any, **options: Any) -> str:
         file = options["file"]
         run = get_run(get_graph(options["graph"]), options["system"])
-        content = whole_run(run)
-        with writing(file) as aside, aside.open("wb") as out:
-            out.writelines(packed(content) if file.suffix == ".gz" else content)
+        if file.suffix == ".parquet":
+            write_parquet(run, file)
+        else:
+            content = whole_run(run)
+            with writing(file) as aside, aside.open("wb") as out:
+                out.writelines(packed(content) if file.suffix == ".gz" else content)
         return f"{file}: the run of {run.system.name}, {file.stat().st_size:,} bytes"

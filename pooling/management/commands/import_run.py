@@ -7,19 +7,27 @@ from typing import Any
 from core.management.shell import ShellCommand, Ticker
 from pooling.graphs.opening import get_graph
 from pooling.pools.build import get_pool
+from pooling.runs.adapters.registry import ADAPTERS, AUTO
 from pooling.runs.imports import NOT_KNOWN, import_run
 from pooling.systems.spec import FAMILIES
 
 
 class Command(ShellCommand):
     help = (
-        "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz. "
-        "Question ids are as export_topics and export_trec write them; the score decides, not the rank."
+        "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz, or "
+        "another form of docs/pooling.md. Question ids are as export_topics and export_trec write them; the score "
+        "decides, not the rank."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("graph")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("graph", help="graph that the run answers questions of")
+        parser.add_argument("file", type=Path, help="the run: a file, or for some forms a folder or zip archive")
+        parser.add_argument(
+            "--form", default=AUTO, metavar="FORM", help=f"{', '.join(ADAPTERS)}; default: told by the file"
+        )
+        parser.add_argument(
+            "--scores-decide", action="store_true", help="take the run even if most of its ranks contradict its scores"
+        )
         parser.add_argument("--system", required=True, metavar="NAME", help="name of the new system")
         parser.add_argument("--family", default=NOT_KNOWN, help=f"{', '.join(FAMILIES)} or '{NOT_KNOWN}'")
         parser.add_argument(
@@ -30,5 +38,6 @@ class Command(ShellCommand):
         pool = get_pool(options["pool"]) if options["pool"] else None
         graph, name, family = get_graph(options["graph"]), options["system"], options["family"]
         ticker = Ticker(self.stderr)
-        imported = import_run(graph, options["file"], name=name, family=family, pool=pool, progress=ticker)
+        given = {"pool": pool, "progress": ticker, **{key: options[key] for key in ("form", "scores_decide")}}
+        imported = import_run(graph, options["file"], name=name, family=family, **given)
         return f"{imported.system}: {' '.join(imported.notes)}"

@@ -8,6 +8,7 @@ import json
 import zipfile
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -54,6 +55,29 @@ def test_a_run_that_was_sent_is_a_run_of_the_graph(world, researcher):
         "town-pool",
     )
     assert AuditEntry.objects.get(act="run-imported").person == world["researcher"]
+
+
+def test_a_run_is_downloaded_in_both_forms(world, researcher):
+    researcher.post(URL, {"system": "mine", "file": file()})
+    whole = researcher.get(f"{URL}/mine/download")
+    assert gzip.decompress(b"".join(whole.streaming_content)) == (
+        b"tail:p0:knows Q0 p4 1 -1 mine\ntail:p0:knows Q0 p3 2 -2 mine\n"
+    )
+    answer = researcher.get(f"{URL}/mine/download?as=parquet")
+    table = pq.read_table(io.BytesIO(b"".join(answer.streaming_content)))
+    assert (table["entity"].to_pylist(), table["rank"].to_pylist()) == (["p4", "p3"], [1, 2])
+    assert researcher.get(f"{URL}/mine/download?as=csv").status_code == 400
+    assert researcher.get(f"{URL}/mine/download?form=parquet").status_code == 400
+
+
+def test_form_and_contradictions_are_said_in_the_request(world, researcher):
+    distances = {"system": "mine", "file": file(GOOD.replace(b"0.9", b"0.1"))}
+    refused = researcher.post(URL, distances)
+    assert refused.status_code == 400 and "scores_decide in the API" in refused.json()["error"]
+    wrong = researcher.post(URL, {"system": "mine", "file": file(), "form": "parquet"})
+    assert wrong.status_code == 400 and "is a damaged Parquet file" in wrong.json()["error"]
+    distances["file"].seek(0)
+    assert researcher.post(URL, {**distances, "scores_decide": "true", "form": "trec"}).status_code == 201
 
 
 def test_a_packed_run_is_the_same(world, researcher):

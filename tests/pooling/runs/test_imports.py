@@ -165,9 +165,28 @@ def test_ranks_that_contradict_the_scores_are_told(town: Graph, tmp_path: Path):
         line(question, answer, 4, 7),
         line(question, free[3], "x", 6),
     )
-    imported = import_run(town, path, name="x")
+    imported = import_run(town, path, name="x", scores_decide=True)
     assert "The rank column contradicts the scores in 3 lines (first: line 2); the scores decide." in imported.notes
     assert rows_by_name(imported.system.run, question)[answer] == (4, 4, 4)
+
+
+def test_ranks_that_contradict_most_scores_are_refused_unless_the_scores_decide(town: Graph, tmp_path: Path):
+    question, answer = knows()
+    free = unknown_of(town, question)
+    distances = [line(question, key, place, place / 10) for place, key in enumerate([answer, *free[:3]], 1)]
+    path = write(tmp_path / "run", *distances)
+    assert refusal(town, path).startswith(
+        f"run: the rank column contradicts the scores in 3 lines of 4. For example, in {question} line 1 has rank 1 "
+        "with score 0.1, and line 4 has rank 4 with score 0.4."
+    )
+    run = import_run(town, path, name="x", scores_decide=True).system.run
+    assert rows_by_name(run, question)[answer] == (4, 4, 4)
+    few = [
+        line(question, key, place, score) for key, place, score in zip(free, (1, 2, 3, 9), (4, 3, 2.5, 2), strict=False)
+    ]
+    few.append(line(question, answer, 4, 1))  # one of four lines that follow a better one
+    notes = import_run(town, write(tmp_path / "few", *few), name="y").notes
+    assert "The rank column contradicts the scores in 1 line (first: line 5); the scores decide." in notes
 
 
 def test_notes_of_a_good_file(town: Graph, tmp_path: Path):

@@ -159,7 +159,8 @@ def test_more_than_is_allowed_unpacked_is_refused(tmp_path: Path):
     path = write(tmp_path / "run.gz", line("ada") + "x" * 5000)
     assert path.stat().st_size < 1000
     assert refusal(path, max_bytes=1000) == (
-        "their.run holds more than 1,000 bytes unpacked, which is too much for a page: use import_run on the server."
+        "their.run holds more than 1,000 bytes unpacked, which is too much to send at once: send it in parts "
+        "(docs/api.md), or use import_run on the server."
     )
     size = len(gzip.decompress(path.read_bytes()))
     assert len(read_run_file(path, "r", GRAPH, TOPICS, max_bytes=size).line) == 1

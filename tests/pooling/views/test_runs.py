@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -15,6 +17,7 @@ from core.models import AuditEntry
 from pooling.models import Graph, Run, System
 from pooling.runs import files as run_files
 from pooling.runs import imports as run_upload
+from pooling.runs.adapters.registry import ADAPTERS
 from pooling.training.train import refuse_imported
 from tests.page import element, has, links, notices, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
@@ -90,11 +93,13 @@ def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
         ),
         (
             {"file": SimpleUploadedFile("x", b"x" * 100_001)},
-            "The file has 100,001 bytes; at most 100,000 can be sent here. Use import_run on the server instead.",
+            "The file has 100,001 bytes; at most 100,000 can be sent at once. Send it in parts (docs/api.md), or use "
+            "import_run on the server.",
         ),
         (
             {"file": SimpleUploadedFile("x", gzip.compress(GOOD * 2000))},
-            "x holds more than 100,000 bytes unpacked, which is too much for a page: use import_run on the server.",
+            "x holds more than 100,000 bytes unpacked, which is too much to send at once: send it in parts "
+            "(docs/api.md), or use import_run on the server.",
         ),
     ],
 )
@@ -120,6 +125,32 @@ def test_a_run_is_taken_away_as_it_came(graph: Graph, manager: Client, researche
     content = gzip.decompress(b"".join(answer.streaming_content)).decode()
     assert content == "tail:p0:knows Q0 p4 1 -1 theirs\ntail:p0:knows Q0 p3 2 -2 theirs\n"
     assert researcher.get(reverse("run-file", args=["town", "none"])).status_code == 404
+
+
+def test_a_run_is_taken_away_as_parquet_and_comes_back(graph: Graph, manager: Client, researcher: Client):
+    manager.post(PAGE, upload())
+    answer = researcher.get(reverse("run-parquet", args=["town", "theirs"]))
+    assert answer["Content-Disposition"] == 'attachment; filename="town-theirs.parquet"'
+    content = b"".join(answer.streaming_content)
+    assert pq.read_table(io.BytesIO(content)).to_pylist() == [
+        {"question": "tail:p0:knows", "entity": "p4", "rank": 1, "score": -1.0},
+        {"question": "tail:p0:knows", "entity": "p3", "rank": 2, "score": -2.0},
+    ]
+    assert manager.post(PAGE, upload(content, "any name") | {"name": "again"}).status_code == 302
+    first, again = (run_files.read_ranks(run) for run in Run.objects.order_by("pk"))
+    assert (again.keys.tolist(), again.ranks.tolist()) == (first.keys.tolist(), first.ranks.tolist())
+
+
+def test_ranks_that_contradict_most_scores_need_the_box(graph: Graph, manager: Client):
+    distances = GOOD.replace(b"0.9", b"0.1")
+    answer = manager.post(PAGE, upload(distances))
+    assert "has rank 2 with score 0.5" in refusals(answer)[1]
+    assert manager.post(PAGE, upload(distances, scores_decide="on")).status_code == 302
+
+
+def test_the_page_lists_the_forms(graph: Graph, researcher: Client):
+    said = element(researcher.get(PAGE), "forms")
+    assert [one.text for one in said.all(tag="dt")] == [adapter.title for adapter in ADAPTERS.values()]
 
 
 def test_a_run_whose_files_are_gone_says_so(graph: Graph, researcher: Client):

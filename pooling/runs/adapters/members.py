@@ -1,0 +1,52 @@
+"""Open a folder, a zip archive or a single file as named bytes of bounded size."""
+
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from pooling.runs.adapters.base import NONE_IMPORTED, Outside
+from pooling.runs.trec_read import TrecError
+
+
+def names_of(path: Path) -> list[str]:
+    """Return the names of the files in a folder or zip archive, or the name of a single file."""
+    if path.is_dir():
+        return sorted(str(one.relative_to(path)) for one in path.rglob("*") if one.is_file())
+    if is_archive(path):
+        with zipfile.ZipFile(path) as archive:
+            return sorted(one.filename for one in archive.infolist() if not one.is_dir())
+    return [path.name] if path.is_file() else []
+
+
+def is_archive(path: Path) -> bool:
+    """Tell whether a file is a zip archive; .npz files are too."""
+    return path.is_file() and zipfile.is_zipfile(path)
+
+
+def members(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    """Read the files whose name is `wanted`, by name; TrecError if one is damaged, or all of them are too large."""
+    try:
+        if outside.path.is_dir():
+            return _of_folder(outside, wanted)
+        if is_archive(outside.path):
+            return _of_archive(outside, wanted)
+        return {outside.name: outside.path.read_bytes()}
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
+        raise outside.refusal(f"cannot be read ({error}); {NONE_IMPORTED}") from error
+
+
+def _of_folder(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    return {name: (outside.path / name).read_bytes() for name in names_of(outside.path) if wanted(name)}
+
+
+def _of_archive(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:
+    with zipfile.ZipFile(outside.path) as archive:
+        chosen = [one for one in archive.infolist() if not one.is_dir() and wanted(one.filename)]
+        size = sum(one.file_size for one in chosen)  # what zipfile reads at most
+        if outside.max_bytes is not None and size > outside.max_bytes:
+            raise TrecError(
+                f"{outside.name} holds {size:,} bytes unpacked; at most {outside.max_bytes:,} can be sent here. "
+                f"Send it in parts, or use import_run on the server; {NONE_IMPORTED}"
+            )
+        return {one.filename: archive.read(one) for one in chosen}

@@ -1,0 +1,31 @@
+"""List the forms of runs; pages, API, command and docs are made from it. The first that knows a file reads it."""
+
+from pooling.runs.adapters.base import Adapter, Answers, Outside
+from pooling.runs.adapters.libkge import LIBKGE
+from pooling.runs.adapters.matrix import MATRIX
+from pooling.runs.adapters.parquet import PARQUET
+from pooling.runs.adapters.pykeen import PYKEEN
+from pooling.runs.adapters.simkgc import SIMKGC
+from pooling.runs.adapters.trec import TREC
+from pooling.runs.trec_read import TrecError
+
+AUTO = "auto"  # the form is told by the file
+ADAPTERS: dict[str, Adapter] = {one.name: one for one in (PARQUET, PYKEEN, LIBKGE, MATRIX, SIMKGC, TREC)}
+SUFFIXES = (".parquet", ".tsv", ".csv", ".json", ".yaml", ".npy", ".npz", ".zip")  # by which some forms are told
+
+
+def known_suffix(name: str) -> str:
+    """Return the suffix of a file's name if a form is told by it, else nothing."""
+    return next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), "")
+
+
+def read_answers(outside: Outside, form: str = AUTO) -> Answers:
+    """Read a run in a form of the registry; TrecError if the form is unknown or the file is not of it."""
+    if form not in (AUTO, *ADAPTERS):
+        raise TrecError(f"Unknown form {form[:80]!r}: give {AUTO}, {', '.join(ADAPTERS)}.")
+    if form != AUTO:
+        return ADAPTERS[form].read(outside)
+    for adapter in ADAPTERS.values():
+        if adapter.knows(outside.path):
+            return adapter.read(outside)
+    raise outside.refusal(f"is in none of the forms {', '.join(ADAPTERS)}; nothing was imported.")

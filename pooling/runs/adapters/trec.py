@@ -1,0 +1,26 @@
+"""Read TREC runs: lines `question-id Q0 entity rank score tag`, plain or gzip."""
+
+from pooling.runs.adapters.base import Adapter, Answers, Outside
+from pooling.runs.trec_read import read_run_file
+
+
+def read(outside: Outside) -> Answers:
+    """Read every line; TrecError names up to 20 wrong lines."""
+    found = read_run_file(
+        outside.path,
+        outside.name,
+        outside.graph,
+        outside.topics,
+        max_bytes=outside.max_bytes,
+        progress=outside.progress,
+    )
+    return Answers(found, [])
+
+
+TREC = Adapter(
+    "trec",
+    "TREC run",
+    "Lines `question-id Q0 entity rank score tag`, plain or `.gz`.",
+    lambda path: path.is_file(),  # what no other form claims
+    read,
+)
