@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "docs"))  # conventions.py
 PATH = ROOT / "docs" / "measures.md"
 HEAD = """# Measures
 
@@ -21,6 +22,42 @@ ESTIMATED = """## Estimated from a sample
 
 `estimate` and the page *Estimates* give {measured} and what follows, each with a 95 % interval, for a pool of which a random sample is judged; how is in [evaluation.md](evaluation.md#estimates). p_i is the probability that triple i is drawn, p_ij that both are.
 """  # noqa: E501
+
+
+CONVENTIONS = """## Where other tools differ
+
+Each line is one example that a test computes with both. Where a tool is not named, the values are the same; tests compare with trec_eval, ir_measures, PyKEEN, scikit-learn and scipy.
+
+| subject | here | there | example | our value | their value |
+|---|---|---|---|---|---|
+"""  # noqa: E501
+MISSING = """## Measures of other tools
+
+| there | here |
+|---|---|
+"""
+
+
+def conventions() -> list[str]:
+    """Return the chapters on other tools."""
+    from conventions import CONVENTIONS as LISTED
+    from conventions import MISSING as WITHOUT
+    from conventions import SAME
+
+    def shown(value: float | None) -> str:
+        return "undefined" if value is None else f"{value:.4f}"
+
+    lines = [
+        f"| {one.subject} | {one.ours} | {one.peer}: {one.theirs} | {one.example} | {shown(one.our_value)} | "
+        f"{shown(one.their_value)} |\n"
+        for one in LISTED
+    ]
+    ours: dict[str, list[str]] = {}
+    for theirs, name in SAME.items():
+        ours.setdefault(name, []).append(f"`{theirs}`")
+    same = [f"| {', '.join(theirs)} | `{name}` |\n" for name, theirs in ours.items()]
+    missing = [f"| {', '.join(f'`{name}`' for name in names)} | missing: {why} |\n" for why, names in WITHOUT.items()]
+    return [CONVENTIONS + "".join(lines), MISSING + "".join(same + missing)]
 
 
 def text() -> str:
@@ -46,7 +83,7 @@ def text() -> str:
         parts.append(
             f"### {one.label}\n\n`{one.name}`\n\n{one.description}\n\n    {one.formula}\n\nSource: {one.source}.\n"
         )
-    return "\n".join(parts)
+    return "\n".join([*parts, *conventions()])
 
 
 if __name__ == "__main__":

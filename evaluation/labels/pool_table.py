@@ -19,7 +19,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run, System
 from pooling.pools.report import contents_version
 from pooling.questions.kernel import Questions, answers_csr, questions_of
-from pooling.runs.files import RunError, read_ranks
+from pooling.runs.files import RunError, read_ranks, returned_keys
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.training.seed_families import seed_families, unlike_seeds
 from pooling.training.train import shown_systems, systems_with_runs
@@ -66,7 +66,8 @@ class PoolTable:
         chosen = [family[0] for family in self.families]
         if len(chosen) == len(self.systems):
             return self
-        kept = {name: getattr(self.ranks, name)[chosen] for name in ("strict", "optimistic", "pessimistic")}
+        rows = ("strict", "optimistic", "pessimistic", "returned")
+        kept = {name: of[chosen] for name in rows if (of := getattr(self.ranks, name)) is not None}
         alone = [[i] for i in range(len(chosen))]
         names = [self.systems[i] for i in chosen]
         return replace(self, systems=names, ranks=replace(self.ranks, **kept), families=alone)
@@ -188,7 +189,7 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questio
     order = np.argsort(question, kind="stable")
     rows = rows_of(triples)
     keys = row_keys(rows, graph.num_entities, graph.num_relations)
-    systems, left_out, parts = [], [], []
+    systems, left_out, parts, listed = [], [], [], []
     for system in systems_with_runs(pool):
         run = read_ranks(system.run)
         at = find(run.keys, keys)
@@ -197,6 +198,7 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questio
             continue
         systems.append(system)
         parts.append(run.ranks[:, at[order]])
+        listed.append(returned_keys(system.run))
     if not systems:
         raise RunError(
             f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}"
@@ -205,6 +207,7 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questio
     ranks = np.stack(parts)
     known = np.concatenate([graph.train, graph.valid])
     answers = answers_csr(questions, known, graph.num_entities, graph.num_relations)
+    candidates = (graph.num_entities - np.diff(answers.indptr)).astype(np.int32)
     triple = np.tile(np.arange(len(triples), dtype=np.int32), 2)
     table = RankTable(
         question=question[order].astype(np.int32),
@@ -215,6 +218,22 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray) -> tuple[Questio
         pessimistic=ranks[:, 2],
         side=questions.side.astype(np.int8),
         relation=questions.relation.astype(np.int32),
-        candidates=(graph.num_entities - np.diff(answers.indptr)).astype(np.int32),
+        candidates=candidates,
+        returned=_returned(listed, question_keys(questions, *graph.shape), candidates),
     )
     return questions, systems, left_out, table
+
+
+def _returned(listed: list[np.ndarray | None], asked: np.ndarray, candidates: np.ndarray) -> np.ndarray | None:
+    """Count what each system returned of the questions (keys [questions]), int32 [systems, questions].
+
+    listed: of an imported run the question key of everything it returned, sorted; None for a system that ranks every
+    candidate. None if all do.
+    """
+    if all(keys is None for keys in listed):
+        return None
+    counts = [
+        candidates if keys is None else np.searchsorted(keys, asked, "right") - np.searchsorted(keys, asked)
+        for keys in listed
+    ]
+    return np.array(counts, dtype=np.int32)

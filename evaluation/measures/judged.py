@@ -11,15 +11,14 @@ from evaluation.measures.rank_table import Flags, Floats, Ints
 
 
 def judged_share(answers: Labelled, k: int | None) -> Floats:
-    """Return the judged share of the first min(k, |C(q)|) positions, [systems, evaluated questions].
+    """Return the judged share of the candidates that a run returned among its first k, [systems, evaluated questions].
 
-    A position that a run left empty counts as not judged.
+    0 where it returned none. As ir_measures: a list shorter than k is divided by its own length.
     """
     assert k is not None
     judged = answers.nonrelevant | positive(answers.state)
-    return _count_top(answers, judged[answers.table.triple], k) / np.minimum(
-        answers.table.candidates[answers.question], k
-    )
+    top = _count_top(answers, judged[answers.table.triple], k)
+    return top / np.maximum(np.minimum(answers.returned, k), 1)
 
 
 def held_share(answers: Labelled, held: Flags, k: int) -> Floats:
@@ -78,7 +77,8 @@ ROWS = (
         "judged", "Judged@{k}", "macro", "required", 0.0, 1.0, True,
         "Share of the first {k} candidates that carry a judgement. "
         "Where it is low, the other measures at the same cut-off say little about the system.",
-        "mean over q of (judged in the first {k}) / min({k}, candidates)", "ir_measures Judged@k", judged_share, (10,),
+        "mean over q of (judged in the first {k}) / min({k}, candidates returned); 0 if none was returned",
+        "ir_measures Judged@k", judged_share, (10,),
         answers_only=False, parameters="k = {k}: the first {k} candidates are looked at",
         caution="It says how far the labels reach, not how good a system is: do not order systems by it.",
     ),

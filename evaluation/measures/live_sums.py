@@ -40,6 +40,7 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
         side=table.side[questions],
         relation=table.relation[questions],
         candidates=table.candidates[questions],
+        returned=None if table.returned is None else table.returned[:, questions],
     )
     # a question's rows stand at the same places in every order, so its slice of an order holds exactly them
     sliced = Prepared(

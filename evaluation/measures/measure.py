@@ -86,6 +86,7 @@ class Measure:
     # set where a unit's value also depends on the answers of other questions, through the chance level
     chance: Callable[[Labelled], Chance] | None = field(default=None, repr=False)
     k: int | None = None
+    largest_k: int | None = None  # of a cut-off in percent
 
     def at(self, k: int | None) -> Measure:
         """Return the measure with its cut-off; `k` None is the whole list."""

@@ -186,6 +186,13 @@ class Labelled:
             above = self.answers_above + (first + last) / 2.0 - np.arange(self.shape[1])
         return self._by_answer(self._realistic - above)
 
+    @cached_property
+    def returned(self) -> Ints:
+        """Return how many candidates each system returned, [systems, e]."""
+        if self.table.returned is None:
+            return np.repeat(self.table.candidates[self.question][None], self.table.systems, axis=0)
+        return self.table.returned[:, self.question]
+
     def count_above(self, flagged: Flags) -> Ints:
         """Count the flagged triples (bool [triples]) above each answer in its question, [systems, n] by position."""
         flag = flagged[self.table.triple]

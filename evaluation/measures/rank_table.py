@@ -34,6 +34,8 @@ class RankTable:
         0 where the tail is asked for, 1 for the head.
     relation, candidates : ndarray of int32 [questions]
         Relation and number of candidates.
+    returned : ndarray of int32 [systems, questions] or None
+        How many candidates each system returned; None where all returned every candidate.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class RankTable:
     side: NDArray[np.int8]
     relation: NDArray[np.int32]
     candidates: NDArray[np.int32]
+    returned: NDArray[np.int32] | None = None
 
     def __post_init__(self) -> None:
         rows = self.question.shape[0]
@@ -73,6 +76,8 @@ class RankTable:
             raise ValueError(f"strict, optimistic and pessimistic must be (systems, {rows}), got {shapes}")
         if not self.side.shape == self.relation.shape == self.candidates.shape:
             raise ValueError("side, relation and candidates must have one value per question")
+        if self.returned is not None and self.returned.shape != (self.systems, self.questions):
+            raise ValueError(f"returned must be ({self.systems}, {self.questions}), got {self.returned.shape}")
 
     @property
     def systems(self) -> int:
@@ -125,12 +130,17 @@ def without_known(table: RankTable, known: Flags) -> RankTable:
     order = order_within_question(table, table.optimistic)
     higher, higher_or_equal = _counts_above(table, order, table.optimistic, gone)
     fewer = np.bincount(table.question[gone], minlength=table.questions)
+    returned = table.returned
+    if returned is not None:
+        listed = [np.bincount(table.question[row], minlength=table.questions) for row in gone & (table.strict > 0)]
+        returned = (returned - np.array(listed)).astype(np.int32)
     shrunk = replace(
         table,
         strict=_subtract(table.strict, strict_above),
         optimistic=_subtract(table.optimistic, higher),
         pessimistic=_subtract(table.pessimistic, higher_or_equal),
         candidates=(table.candidates - fewer).astype(np.int32),
+        returned=returned,
     )
     return keep_rows(shrunk, ~gone)
 

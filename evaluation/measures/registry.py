@@ -6,12 +6,12 @@ A new measure is a row of `ROWS` in one of the files below, or a new file with s
 import re
 from functools import lru_cache
 
-from evaluation.measures import adjusted, condensed, ir, judged, macro, micro, slow_decay
+from evaluation.measures import adjusted, condensed, ir, judged, macro, micro, sets, slow_decay
 from evaluation.measures.measure import Measure
 
 __all__ = ["MEASURES", "REGISTRY", "USUAL", "USUAL_NAMES", "Measure", "known_names", "parse_measure"]
 
-FILES = (micro, macro, ir, judged, condensed, adjusted, slow_decay)
+FILES = (micro, macro, ir, judged, condensed, adjusted, slow_decay, sets)
 REGISTRY: dict[str, Measure] = {measure.name: measure for file in FILES for measure in file.ROWS}
 _NAME = re.compile(r"(?P<name>[a-z_]+)(?:@(?P<k>[1-9][0-9]{0,6}))?")
 
@@ -51,7 +51,7 @@ def parse_measure(name: str) -> Measure:
     Raises
     ------
     ValueError
-        For an unknown name, a missing cut-off, or a cut-off where there is none.
+        For an unknown name, a missing cut-off, one where there is none, or one that is too large.
 
     Examples
     --------
@@ -69,6 +69,8 @@ def parse_measure(name: str) -> Measure:
         raise ValueError(f"the measure {name!r} needs a cut-off, for example {name}@10")
     if k is not None and measure.cutoff == "none":
         raise ValueError(f"the measure {measure.name!r} takes no cut-off; write {measure.name!r}, not {name!r}")
+    if k is not None and measure.largest_k is not None and k > measure.largest_k:
+        raise ValueError(f"the measure {name!r} has no meaning: its cut-off is from 1 to {measure.largest_k}")
     return measure.at(k)
 
 

@@ -93,7 +93,7 @@ def rank_table(
         Columns question, candidate, label: 1 positive, 0 negative, -1 in the pool but unjudged, or these words, or
         "assumed negative".
     candidates : int or mapping of question to int, optional
-        Candidates of a question, for measures adjusted for chance and judged@k; by default those that are named.
+        Candidates of a question, for measures adjusted for chance; by default those that are named.
     rng : numpy.random.Generator, optional
         Draws the permutation that breaks ties; seed 0 if left out.
 
@@ -182,6 +182,7 @@ def _table(
     named = np.bincount(np.unique(np.concatenate([row_key, key])) // max(names, 1), minlength=len(questions))
     longest = np.zeros(len(questions), dtype=np.int64)
     np.maximum.at(longest, lists.question, lists.positions[2])
+    returned = np.bincount(lists.system * len(questions) + lists.question, minlength=systems * len(questions))
     return RankTable(
         question=question.astype(np.int32),
         entity=labelled.astype(np.int32),
@@ -192,6 +193,7 @@ def _table(
         side=zeros.astype(np.int8),
         relation=zeros,
         candidates=_sizes(candidates, questions, np.maximum(named, longest)),
+        returned=returned.reshape(systems, len(questions)).astype(np.int32),
     )
 
 

@@ -16,6 +16,7 @@ from evaluation.statistics.seeds import SeedSpread
 
 NO_PAIR = "fewer than two systems have a value on both sides"
 ALL_TIE = "one side ties all systems"
+NO_MERIT = ("judged", "num_ret")  # measures that say nothing good or bad of a system
 BESIDE = 0.8  # of the room between two ticks, for points that stand beside each other
 
 
@@ -46,8 +47,8 @@ def rows_without_overlap(own: Sequence[int | None], other: Sequence[int | None])
 
 
 def best_of(mean: Floats, measure: Measure) -> list[int]:
-    """Return the systems with the best value; none for judged@k, which is no merit, and none where all are equal."""
-    if measure.name.startswith("judged"):
+    """Return the systems with the best value; none where all are equal, and none for what is no merit."""
+    if measure.name.startswith(NO_MERIT):
         return []
     found = places(mean, measure.higher_is_better)
     best = [i for i, place in enumerate(found) if place == 1]

@@ -51,25 +51,71 @@ def tau_of_means(one: Floats, other: Floats, higher_is_better: bool = True) -> f
 
 
 def tau_ap(one: Floats, other: Floats) -> Floats:
-    """Return the AP correlation with ties, in its symmetric form, between merits [..., systems] (broadcast): [...].
+    """Return tau_AP,b, the AP correlation of two orders with ties, between merits [..., systems] (broadcast): [...].
 
-    In one direction, by the order of `one`: each system i that is not in the first tie of `one` contributes
-    the mean, over the systems j strictly above i in `one` (so above its whole tie), of
-    sign(one_i - one_j) * sign(other_i - other_j); the value is the mean over these systems i. A swap near the
-    top so costs more than one near the end. The result is the mean of both directions, the tau_AP,b of Urbano
-    and Marrero 2017; without ties each direction is 2 / (n - 1) * sum of C(i) / (i - 1) - 1 of Yilmaz et al.
+    In one direction, by the order of `one`: of the systems strictly above system i in `one` (so above its whole
+    tie), take the share that is strictly above i in `other` too. The value is 2 * mean of these shares - 1, over
+    the systems that are not in the first tie of `one`. A swap near the top so costs more than one near the end,
+    and a pair that only `other` ties counts as not in order. The result is the mean of both directions; without
+    ties each is the 2 / (n - 1) * sum of C(i) / (i - 1) - 1 of Yilmaz et al.
 
     Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
+    Source: Urbano and Marrero 2017.
     """
     here, there = _pair_signs(one, other)
-    agree = here * there
+    both = (here < 0) & (there < 0)  # [..., i, j]: j is above i in both
     directions = []
     for signs in (here, there):
-        above = signs < 0  # [..., i, j]: j stands above i
-        count = above.sum(axis=-1)
-        share = np.where(above, agree, 0.0).sum(axis=-1) / np.maximum(count, 1)  # 0 for the first tie
-        directions.append(_ratio(share.sum(axis=-1), (count > 0).sum(axis=-1)))
+        count = (signs < 0).sum(axis=-1)
+        share = both.sum(axis=-1) / np.maximum(count, 1)  # 0 for the first tie
+        counted = (count > 0).sum(axis=-1)
+        directions.append(2.0 * _ratio(share.sum(axis=-1), counted) - 1.0)
     return (directions[0] + directions[1]) / 2.0
+
+
+def tau_ap_a(truth: Floats, estimate: Floats) -> Floats:
+    """Return tau_AP,a: how well an order with ties meets a true order without.
+
+    It is the mean of Yilmaz et al.'s tau_AP over every way to order the ties of `estimate`; tau_AP,b, which
+    `correlate` gives, compares two orders of which neither is the truth.
+
+    Parameters
+    ----------
+    truth, estimate : ndarray of float [..., systems]
+        Values of the systems, higher is better. Systems that are nan in either are left out.
+
+    Returns
+    -------
+    ndarray of float [...]
+        From -1 to 1; nan where fewer than two systems remain or `truth` has ties.
+
+    Notes
+    -----
+    Source: Urbano and Marrero 2017, The treatment of ties in AP correlation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evaluation import tau_ap_a
+    >>> float(tau_ap_a(np.array([0.9, 0.7, 0.4]), np.array([0.8, 0.8, 0.1])))
+    0.5
+    """
+    # A system in a tie of t systems below a others comes, in these ways, at each rank a + s (s = 1 … t) equally often;
+    # above it are then the a systems and s - 1 of its tie, of which the same share is right as of the whole tie.
+    here, there = _pair_signs(truth, estimate)
+    pair = np.isfinite(truth) & np.isfinite(estimate)  # [..., systems]
+    pair = pair[..., :, None] & pair[..., None, :] & ~np.eye(here.shape[-1], dtype=bool)
+    above, tied = pair & (there < 0), pair & (there == 0)
+    a, others = above.sum(axis=-1), tied.sum(axis=-1)  # others: t - 1
+    right = (above & (here < 0)).sum(axis=-1)
+    within = (tied & (here < 0)).sum(axis=-1) / np.maximum(others, 1)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, here.shape[-1] + 1))])
+    share = within + (right - a * within) * (harmonic[a + others] - harmonic[np.maximum(a - 1, 0)]) / (others + 1)
+    first = within * others / (others + 1)  # of the first tie: rank 1 has nothing above
+    systems = pair.any(axis=-1)
+    total = np.where(systems, np.where(a > 0, share, first), 0.0).sum(axis=-1)
+    value = 2.0 * _ratio(total, systems.sum(axis=-1) - 1) - 1.0
+    return np.where((pair & (here == 0)).any(axis=(-2, -1)), np.nan, value)
 
 
 def spearman(one: Floats, other: Floats) -> Floats:

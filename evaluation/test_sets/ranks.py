@@ -24,21 +24,22 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
     """Return the lines of each system's ranks: of the triples int[n, 3] and of all test triples, on both sides.
 
     Ranks are positions among all entities but the answers of train and valid, 0 where an imported run has none;
-    `candidates` counts these entities.
+    `candidates` counts these entities, `returned` those of them that the system returned.
     """
     ranks, graph = table.ranks, table.graph
     rows = np.flatnonzero((table.is_test | is_among(table.triples, triples, graph))[ranks.triple])
     entities = pa.array(graph.entities, pa.string())
 
     def lines(system: str) -> Iterator[bytes]:
-        yield b"question\tanswer\tstrict\toptimistic\tpessimistic\tcandidates\n"
+        yield b"question\tanswer\tstrict\toptimistic\tpessimistic\tcandidates\treturned\n"
         i = table.systems.index(system)
         numbers = [of[i] for of in (ranks.strict, ranks.optimistic, ranks.pessimistic)]
+        returned = ranks.candidates if ranks.returned is None else ranks.returned[i]
         for start in range(0, len(rows), CHUNK):
             part: Order = rows[start : start + CHUNK]
             asked, place = np.unique(ranks.question[part], return_inverse=True)
             ids = pa.array(question_ids(questions_from_keys(table.question_keys[asked], *graph.shape), graph))
-            counts = [*(of[part] for of in numbers), ranks.candidates[asked[place]]]
+            counts = [*(of[part] for of in numbers), *(of[asked[place]] for of in (ranks.candidates, returned))]
             cells = [ids.take(pa.array(place)), entities.take(pa.array(ranks.entity[part]))]
             cells += [pa.array(count).cast(pa.string()) for count in counts]
             cells[-1] = pc.binary_join_element_wise(cells[-1], "\n", "")

@@ -43,7 +43,8 @@ def measures(system: str, state: dict[tuple[str, str], str]) -> dict[str, float]
         place, n = np.sort(strict[right]), right.sum()
         near, nth = place <= 20, np.arange(1, n + 1)
         ideal = (1 / np.log2(nth[:20] + 1)).sum()
-        judged = (strict[~known & (label != "unjudged")] <= 10).sum() / min(10, rank_of[0, 3] - known.sum())
+        listed = rank_of[0, 4] - (gone[0] < np.inf).sum()  # what the system returned, without those facts
+        judged = (strict[~known & (label != "unjudged")] <= 10).sum() / max(1, min(10, listed))
         for kind, of in (("micro", rank), ("macro", place[:1])):
             found[f"{kind}_mr"] += of.tolist()
             found[f"{kind}_mrr"] += (1 / of).tolist()

@@ -261,6 +261,17 @@ def read_returned(run: Run) -> RankRows:
     return _read_rows(run, RETURNED)
 
 
+def returned_keys(run: Run) -> np.ndarray | None:
+    """Return the question key of everything that a run returned, int64, sorted; None where it ranks all candidates."""
+
+    def read(run: Run) -> np.ndarray | None:
+        if RETURNED not in files_of(run):
+            return None
+        return read_returned(run).keys // open_graph(run.system.graph).num_entities
+
+    return cached(run, "returned", read)
+
+
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
     table = pq.read_table(checked(run, name))

@@ -1,5 +1,6 @@
 import dataclasses
 
+import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 from evaluation.measures.judged import top_shares
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
-from evaluation.measures.values import means
+from evaluation.measures.values import means, values
+from tests.evaluation.measures.trec import random_lists
 
 
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12))
@@ -34,10 +36,27 @@ def test_top_shares_equal_a_count_over_the_ranked_lists(world, seed, k):
             assert part[s] == pytest.approx(count / found.positions, abs=1e-12)
 
 
+@given(seed=st.integers(0, 10**6), k=st.sampled_from([1, 3, 10, 60]))
+def test_judged_share_equals_ir_measures_on_lists_of_any_length(seed, k):
+    """Of judged lines: ir_measures counts -1 as judged (docs/conventions.py)."""
+    lists = random_lists(seed)
+    found = values(prepare(lists.table()), lists.state(), [f"judged@{k}"])[f"judged@{k}"]
+    asked = [lists.questions[q] for q in found.unit_question]
+    qrels = {q: {doc: grade for doc, grade in lists.qrels[q].items() if grade >= 0} for q in asked}
+    measure = ir_measures.Judged @ k
+    for s, run in enumerate(lists.runs):
+        scores = {q: {doc: -float(i) for i, doc in enumerate(docs)} for q, docs in run.items() if docs}
+        theirs = {one.query_id: one.value for one in ir_measures.iter_calc([measure], qrels, scores)}
+        expected = [theirs.get(q, 0.0) for q in asked]
+        np.testing.assert_allclose(found.per_unit[s], expected, rtol=0, atol=1e-12)
+
+
 def test_a_position_that_the_run_left_empty_is_not_judged(world):
     w = world(14)
     w.state[:] = LabelState.POSITIVE
     nothing = np.zeros_like(w.table.strict)
-    prepared = prepare(dataclasses.replace(w.table, strict=nothing, optimistic=nothing, pessimistic=nothing))
+    none = np.zeros((w.table.systems, w.table.questions), dtype=np.int32)
+    empty = {"strict": nothing, "optimistic": nothing, "pessimistic": nothing, "returned": none}
+    prepared = prepare(dataclasses.replace(w.table, **empty))
     assert means(prepared, w.state, ["judged@3"])["judged@3"].tolist() == [0.0] * w.table.systems
     assert top_shares(prepared, w.state, w.state > 0).not_pooled.tolist() == [1.0] * w.table.systems

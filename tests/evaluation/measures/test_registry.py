@@ -13,6 +13,7 @@ ISSUE_4 = {  # what the issue asks for; condensed variants are checked by rule
     "amr", "amri", "adjusted_mrr", "z_mrr", "gmr",
 }  # fmt: skip
 ISSUE_7 = {"micro_log_mrr", "micro_p_mrr"}
+ISSUE_19 = {"set_p", "set_r", "set_f", "set_ap", "iprec@50", "num_ret", "num_rel_ret"}
 NOT_CONDENSED = {"bpref", "infap", "judged@10", "amr", "amri", "adjusted_mrr", "z_mrr", "gmr"}
 
 
@@ -37,7 +38,7 @@ def test_usual_measures_are_those_of_the_overview():
 def test_offered_measures_are_all_of_the_issue_with_their_condensed_variants():
     names = [measure.name for measure in MEASURES]
     assert len(names) == len(set(names))
-    assert set(names) == ISSUE_4 | {f"condensed_{name}" for name in ISSUE_4 - NOT_CONDENSED} | ISSUE_7
+    assert set(names) == ISSUE_4 | {f"condensed_{name}" for name in ISSUE_4 - NOT_CONDENSED} | ISSUE_7 | ISSUE_19
     assert set(USUAL) <= set(MEASURES)
 
 
@@ -63,6 +64,9 @@ def test_parse_measure_refuses_a_missing_or_needless_cutoff():
         parse_measure("micro_hits")
     with pytest.raises(ValueError, match="takes no cut-off"):
         parse_measure("bpref@10")
+    assert parse_measure("iprec@100").k == 100
+    with pytest.raises(ValueError, match="from 1 to 100"):
+        parse_measure("iprec@101")
 
 
 @pytest.mark.parametrize("name", known_names())

@@ -8,10 +8,10 @@ import pytest
 
 from evaluation.measures.prepared import prepare
 from evaluation.measures.values import means, values
-from tests.evaluation.measures.trec import TREC, Lists, random_lists, read_lists, trec_eval
+from tests.evaluation.measures.trec import OF_THE_WHOLE_RUN, TREC, Lists, random_lists, read_lists, trec_eval
 
 GOLDEN = Path(__file__).resolve().parents[3] / "fixtures" / "measures"
-CONDENSED = {f"condensed_{ours}": theirs for ours, theirs in TREC.items() if ours not in ("bpref", "infap")}
+CONDENSED = {f"condensed_{ours}": theirs for ours, theirs in TREC.items() if ours not in OF_THE_WHOLE_RUN}
 
 
 def assert_equal_to_trec_eval(lists: Lists, reference: Lists, names: dict[str, str]) -> int:

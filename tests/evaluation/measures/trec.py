@@ -16,8 +16,22 @@ CUTS = (1, 5, 60)  # 60 is more than any list of these tests holds
 CUT = {"map": "map_cut", "ndcg": "ndcg_cut", "p": "P", "recall": "recall", "success": "success"}
 TREC = {
     **{f"{ours}@{k}": f"{theirs}_{k}" for ours, theirs in CUT.items() for k in CUTS},
-    "map": "map", "ndcg": "ndcg", "rprec": "Rprec", "macro_mrr": "recip_rank", "bpref": "bpref", "infap": "infAP",
+    "map": "map",
+    "ndcg": "ndcg",
+    "rprec": "Rprec",
+    "macro_mrr": "recip_rank",
+    "bpref": "bpref",
+    "infap": "infAP",
+    "set_p": "set_P",
+    "set_r": "set_recall",
+    "set_f": "set_F",
+    "set_ap": "set_map",
+    "num_ret": "num_ret",
+    "num_rel_ret": "num_rel_ret",
+    **{f"iprec@{k}": f"iprec_at_recall_{k / 100:.2f}" for k in (10, 30, 50, 100)},
 }  # fmt: skip
+WHOLE = ("set_", "num_", "iprec", "bpref", "infap")
+OF_THE_WHOLE_RUN = {name for name in TREC if name.startswith(WHOLE)}  # not condensed
 ASKED = {f"{theirs}.{','.join(map(str, CUTS))}" for theirs in CUT.values()} | {
     "map",
     "ndcg",
@@ -25,6 +39,13 @@ ASKED = {f"{theirs}.{','.join(map(str, CUTS))}" for theirs in CUT.values()} | {
     "recip_rank",
     "bpref",
     "infAP",
+    "set_P",
+    "set_recall",
+    "set_F",
+    "set_map",
+    "num_ret",
+    "num_rel_ret",
+    "iprec_at_recall",
 }
 
 Qrels = dict[str, dict[str, int]]  # question -> document -> 1, 0 or -1 (pooled, not judged)
@@ -64,6 +85,7 @@ class Lists:
             side=nothing.astype(np.int8),
             relation=nothing,
             candidates=nothing + self.candidates,
+            returned=np.array([[len(run.get(q, [])) for q in self.questions] for run in self.runs], dtype=np.int32),
         )
 
     def state(self) -> States:

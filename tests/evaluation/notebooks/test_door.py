@@ -163,9 +163,10 @@ def test_given_numbers_of_candidates_reach_the_measures():
     by_question = evaluation.rank_table(RUNS, QRELS, candidates={"q1": 4, "q2": 50})
     assert by_question.prepared.table.candidates.tolist() == [4, 50]
     assert evaluation.rank_table(RUNS, QRELS, candidates=30).prepared.table.candidates.tolist() == [30, 30]
-    # judged@10: q1 all but c of 4, q2 one of the first 10 of 50
     found = evaluation.per_question(by_question, "judged@10")["A"]
-    assert found.tolist() == pytest.approx([3 / 4, 1 / 10])
+    assert found.tolist() == pytest.approx([3 / 4, 1 / 2])  # of 4 and of 2 candidates returned
+    number = evaluation.values(by_question.prepared, by_question.state, ["amr"])["amr"].chance
+    assert number is not None and number.candidates.tolist() == [3, 3, 50]
 
 
 def test_t_tests_equal_scipy_s_and_micro_is_clustered():

@@ -1,4 +1,5 @@
 import warnings
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics.correlation import CORRELATIONS, kendall_tau, merit, spearman, tau_ap, tau_of_means
+from evaluation.statistics.correlation import CORRELATIONS, kendall_tau, merit, spearman, tau_ap, tau_ap_a, tau_of_means
 
 scores = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
 
@@ -42,15 +43,57 @@ def test_spearman_equals_scipy(pairs):
     assert float(spearman(one, other)) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
+# the examples of Urbano and Marrero's package ircor: x without ties, and both rounded to one digit
+PUBLISHED = [
+    ([0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992],
+     [0.9, 0.4, 0.9, 0.9, 0.7, 0.1, 0.2, 0.4, 0.5, 1], [0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1],
+     0.7454, 0.7321),
+    ([0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
+     [0.3, 0.6, 0.2, 0.9, 0.6, 0.2, 0.7, 0.8, 0.7, 0.4], [0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6],
+     0.2692, 0.297),
+    ([0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
+     [0.2, 0.6, 0.9, 0.1, 0.5, 0.6, 0.8, 0.4, 1, 0.4], [0.8, 0.3, 0.3, 0.9, 0.6, 0.3, 0.2, 0.9, 0, 0.2],
+     -0.5558, -0.7047),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("truth", "one", "other", "accuracy", "agreement"), PUBLISHED)
+def test_tau_ap_equals_the_published_examples_with_ties(truth, one, other, accuracy, agreement):
+    assert round(float(tau_ap_a(np.array(truth), np.array(other))), 4) == accuracy
+    assert round(float(tau_ap(np.array(one), np.array(other))), 4) == agreement
+    assert float(tau_ap(np.array(other), np.array(one))) == float(tau_ap(np.array(one), np.array(other)))
+
+
+def tau_ap_without_ties(truth, order):
+    """Yilmaz et al. of systems in `order`, best first: 2 / (n - 1) * sum of C(i) / (i - 1), less 1."""
+    shares = [sum(truth[j] > truth[i] for j in order[:at]) / at for at, i in enumerate(order) if at]
+    return 2 * sum(shares) / (len(order) - 1) - 1
+
+
+@given(scores=st.lists(st.integers(0, 2), min_size=2, max_size=6), seed=st.integers(0, 100))
+def test_tau_ap_a_is_the_mean_over_every_way_to_order_the_ties(scores, seed):
+    truth = np.random.default_rng(seed).permutation(len(scores)).astype(float)
+    orders = [o for o in permutations(range(len(scores))) if sorted(o, key=lambda i: -scores[i]) == list(o)]
+    expected = np.mean([tau_ap_without_ties(truth, order) for order in orders])
+    assert float(tau_ap_a(truth, np.array(scores, dtype=float))) == pytest.approx(expected, abs=1e-12)
+
+
+def test_tau_ap_a_leaves_out_the_undefined_and_has_no_value_where_the_truth_ties():
+    truth, estimate = np.array([3.0, np.nan, 2.0, 1.0, 5.0]), np.array([1.0, 9.0, 1.0, 0.0, np.nan])
+    kept = [0, 2, 3]
+    assert float(tau_ap_a(truth, estimate)) == float(tau_ap_a(truth[kept], estimate[kept])) == 0.5
+    assert np.isnan(tau_ap_a(np.array([1.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])))
+    assert np.isnan(tau_ap_a(np.array([1.0]), np.array([1.0])))
+
+
 def tau_ap_one_way(one, other):
     """The docstring read literally, system by system; None where every system is in the first tie."""
     shares = []
     for i in range(len(one)):
         above = [j for j in range(len(one)) if one[j] > one[i]]
         if above:
-            agreements = [np.sign(one[i] - one[j]) * np.sign(other[i] - other[j]) for j in above]
-            shares.append(sum(agreements) / len(above))
-    return sum(shares) / len(shares) if shares else None
+            shares.append(sum(other[j] > other[i] for j in above) / len(above))
+    return 2 * sum(shares) / len(shares) - 1 if shares else None
 
 
 @given(pairs=scores)

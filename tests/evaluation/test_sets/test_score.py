@@ -80,7 +80,7 @@ def test_score_says_which_figure_differs(labelled: Pool, folder: Path, numpy_alo
     answer = f"{question_id(0, graph.entities[head], graph.relations[relation])}\t{graph.entities[tail]}\t"
     at = next(i for i, line in enumerate(lines) if line.startswith(answer))
     cells = lines[at].split("\t")
-    lines[at] = "\t".join([*cells[:2], *3 * [str(int(cells[2]) + 1)], cells[5]])
+    lines[at] = "\t".join([*cells[:2], *3 * [str(int(cells[2]) + 1)], *cells[5:]])
     file.write_bytes(gzip.compress("\n".join([header, *lines, ""]).encode()))
     run = score(folder, numpy_alone)
     assert run.returncode == 1
@@ -104,13 +104,13 @@ def test_ranks_hold_every_judged_and_test_answer_on_both_sides(labelled: Pool, f
     triples = {*labelled.triples.values_list("head", "relation", "tail"), *map(tuple, graph.test.tolist())}
     text = gzip.decompress((folder / "ranks/complex.tsv.gz").read_bytes()).decode()
     rows = [line.split("\t") for line in text.splitlines()]
-    assert rows[0] == ["question", "answer", "strict", "optimistic", "pessimistic", "candidates"]
+    assert rows[0] == ["question", "answer", "strict", "optimistic", "pessimistic", "candidates", "returned"]
     assert len({(row[0], row[1]) for row in rows[1:]}) == len(rows) - 1
     known = {*map(tuple, graph.train.tolist()), *map(tuple, graph.valid.tolist())}
     assert len(rows) - 1 == sum(2 for triple in triples if triple not in known)
     for row in rows[1:]:
-        strict, first, last, candidates = map(int, row[2:])
-        assert 1 <= first <= strict <= last <= candidates <= graph.num_entities
+        strict, first, last, candidates, returned = map(int, row[2:])
+        assert 1 <= first <= strict <= last <= candidates == returned <= graph.num_entities
 
 
 def test_the_recipe_for_pykeen_gives_the_micro_mrr_of_the_card(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import ir_measures
@@ -21,6 +21,8 @@ from evaluation.test_sets.export import export_test_set, export_trec
 from evaluation.test_sets.trec import pool_topics, trec_lists
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
+from pooling.questions.kernel import questions_from_keys
+from pooling.runs.files import question_ids
 from pooling.runs.imports import import_run
 from tests.factories import judge
 
@@ -160,6 +162,11 @@ def test_a_run_of_the_pool_comes_back_with_its_measures(labelled: Pool, folder: 
         assert of_theirs[there].tolist() == of_ours[there].tolist()
     if depth:
         assert (ranks.strict[theirs] > 0).tolist() == (ranks.strict[ours] <= depth).tolist()
+    asked = question_ids(questions_from_keys(table.question_keys, *graph.shape), graph)
+    lines = Counter(question for question, _ in held)
+    assert table.ranks.returned is not None
+    assert table.ranks.returned[theirs].tolist() == [lines[question] for question in asked]
+    assert table.ranks.returned[ours].tolist() == table.ranks.candidates.tolist()
     values = metrics(labelled, "current", DEEP)["systems"]
     if depth == 1000:
         assert values["theirs"] == values["complex"]
