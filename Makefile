@@ -12,7 +12,7 @@ INSTALLED_DEV := $(VENV)/requirements-dev.installed
 WORKERS ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help $(VENV) environment development demo serve test test-slow lint
+.PHONY: help $(VENV) environment development demo serve test test-slow lint docs
 
 help:
 	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
@@ -21,6 +21,7 @@ help:
 	@echo "make test          the test suite"
 	@echo "make test-slow     the tests that take longer than a minute each"
 	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
+	@echo "make docs          the documentation as a site, in var/docs"
 	@echo "PORT=8123 serves at another port; PYTHON=python3.12 makes the environment with another Python."
 
 $(VENV):
@@ -69,3 +70,8 @@ lint: development
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) manage.py makemigrations --check --dry-run
+
+# Strict: a link that leads nowhere ends it.
+docs: development
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --config-file config/mkdocs.yml
+	@echo "Open var/docs/index.html."

@@ -19,6 +19,7 @@ SITE = (
     ("People", "people", Right.MANAGE, ("people", "person", "person-erase", "audit")),
     ("Jobs", "jobs", Right.MANAGE, ("jobs", "job")),
 )
+HELP = ("help", "help-page")  # the last link of everybody, and the pages that belong to it
 # label, URL name, right that it needs in the campaign
 CAMPAIGN = (
     ("Adjudicate", "adjudicate", Right.ADJUDICATE),
@@ -54,8 +55,9 @@ def _links(request: HttpRequest) -> list[Link]:
             url = reverse(name)
             below = name == "pools" and request.path.startswith(f"{url}/")
             links.append(Link(label, url, below or here in pages))
-    # people who see what systems proposed never label
-    return links if has_right(person, Right.EVALUATE) else [*links, *_campaign_links(request, person)]
+    if not has_right(person, Right.EVALUATE):  # people who see what systems proposed never label
+        links += _campaign_links(request, person)
+    return [*links, Link("Help", reverse("help"), here in HELP)]
 
 
 def _campaign_links(request: HttpRequest, person: User) -> list[Link]:

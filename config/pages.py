@@ -121,7 +121,6 @@ PAGES = {
     "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
     "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
 }
-UNLINKED = {"help"}  # crumbs that name a group, not a page
 
 
 class Tabs(NamedTuple):

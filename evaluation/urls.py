@@ -11,6 +11,7 @@ STUDY = "open-world/studies/<slug:name>"
 
 urlpatterns = [
     path("", overview.home, name="home"),
+    path("help", overview.help_index, name="help"),
     path("help/<slug:page>", overview.help_page, name="help-page"),
     path("papers", papers.papers, name="papers"),
     path("papers/<slug:number>", papers.paper, name="paper"),

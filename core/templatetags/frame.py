@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.pages import PAGES, TABS, UNLINKED
+from config.pages import PAGES, TABS
 from core.people.roles import has_right
 
 register = template.Library()
@@ -46,12 +46,8 @@ def breadcrumbs(context: Context) -> SafeString:
     above = []
     while frame := PAGES[frame].parent:
         above.append((frame, PAGES[frame].crumb.format_map(context)))
-    items = [_linked(_url(frame, context), words) for frame, words in reversed(above)]
-    return format_html_join("", "{}", [(item,) for item in [*items, last]])
-
-
-def _linked(url: str, words: str) -> SafeString:
-    return format_html('<li><a href="{}">{}</a></li>', url, words) if url else format_html("<li>{}</li>", words)
+    items = [(_url(frame, context), words) for frame, words in reversed(above)]
+    return format_html_join("", '<li><a href="{}">{}</a></li>', items) + last
 
 
 @register.inclusion_tag("partials/tabs.html", takes_context=True)
@@ -75,8 +71,6 @@ def notice(level_tag: str) -> str:
 
 
 def _url(frame: str, context: Context) -> str:
-    if frame in UNLINKED:
-        return ""
     owner = frame
     while not PAGES[owner].args and PAGES[owner].parent:
         owner = PAGES[owner].parent

@@ -1,11 +1,13 @@
 """Show pages of docs/ on the site."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,16 +19,47 @@ from markdown_it.token import Token
 
 from annotation.messages.guidelines import alt_text
 
-PAGES = (
-    "evaluation",
-    "measures",
-    "lenses",
-    "reproduction",
-    "notebooks",
-    "keeping",
-    "api",
-)  # file names in docs/, without .md
-FOR_EVERYBODY = ("api",)  # the others are for evaluators
+
+class Listed(NamedTuple):
+    """Name a page of docs/ in the list of help pages."""
+
+    name: str  # its file in docs/, without .md
+    label: str
+    about: str
+    for_everybody: bool = False  # annotators and adjudicators read it too
+
+
+# the groups and labels of config/mkdocs.yml; what the site does not show is for people at the server
+GROUPS: dict[str, tuple[Listed, ...]] = {
+    "Tutorial": (Listed("tutorial", "Tutorial", "From a folder of triples to a completed test set of your own."),),
+    "How to": (
+        Listed("labelling", "Answer questions", "The page Annotate: views, keys, evidence, reports.", True),
+        Listed("pooling", "Plan a pool", "Seeds, filters, orders of judging, when to stop, what it costs."),
+        Listed("annotation", "Run a campaign", "Questions, sources, guidelines, people, quality."),
+        Listed("api", "Use the API", "The site by script, with examples.", True),
+        Listed("notebooks", "Measure in a notebook", "Measures and tests on DataFrames."),
+        Listed("keeping", "Keep and delete", "Backup, restore, archive, deletion."),
+        Listed(
+            "troubleshooting", "Find what a message means", "Messages of pages and commands, with their cure.", True
+        ),
+    ),
+    "Reference": (
+        Listed("commands", "Commands", "Every command with its arguments and options."),
+        Listed("formats", "Files", "Every file that goes in or comes out."),
+        Listed("measures", "Measures", "Each measure with its formula, conventions and source."),
+        Listed("systems", "Systems", "Each system with its formula, settings and measured figures."),
+        Listed("glossary", "Glossary", "The words of this site, one line each.", True),
+    ),
+    "Explanation": (
+        Listed("evaluation", "Evaluation", "What each evaluation page shows, and how it is computed."),
+        Listed("lenses", "Lenses", "Max-k, open world and PROBE: other ways to read the same ranks."),
+        Listed("reproduction", "Reproduction", "Where each table and figure of the papers is."),
+    ),
+    "Project": (Listed("citing", "Cite", "How to cite TriplePool, a test set, and the papers."),),
+}
+LISTED = {page.name: page for group in GROUPS.values() for page in group}
+PAGES = tuple(LISTED)
+_PICTURES = re.compile(r"^(<picture>.*</picture>|<img [^>]*>|<!--.*-->|!\[.*\]\(.*\))$\n?", re.M)
 CONTENTS = "h2"  # the headings that the table of contents lists
 
 
@@ -41,6 +74,12 @@ class HelpPage:
     title: str
     contents: Sequence[Heading]
     html: SafeString
+
+
+def listed_for(*, evaluator: bool) -> dict[str, list[Listed]]:
+    """Return the help pages that a person may read, by group; groups without any are left out."""
+    shown = {name: [page for page in group if evaluator or page.for_everybody] for name, group in GROUPS.items()}
+    return {name: pages for name, pages in shown.items() if pages}
 
 
 def help_page(page: str) -> HelpPage | None:
@@ -59,10 +98,12 @@ def _read(path: Path, _changed: int) -> HelpPage:
 def render_help(text: str) -> HelpPage:
     """Render our own Markdown as HTML: ids on headings (as {{ text|slugify }} makes them), no raw HTML, no images.
 
+    Pictures and comments, which are lines of their own in docs/, are left out.
+
     The first heading of level 1 becomes the title. Links to other pages of docs/ that the site shows lead to these;
     a link to another file stays as its text.
     """
-    tokens = _READER.parse(text)
+    tokens = _READER.parse(_PICTURES.sub("", text))
     title, tokens = _title(tokens)
     headings = _name_headings(tokens)
     for token in tokens:

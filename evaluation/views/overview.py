@@ -21,7 +21,7 @@ from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
 from evaluation.pages.registry import ANALYSES
 from evaluation.planning.findings import not_comparable
-from evaluation.sections.help_pages import FOR_EVERYBODY
+from evaluation.sections.help_pages import LISTED, listed_for
 from evaluation.sections.help_pages import help_page as read_help
 from evaluation.sections.section import Context
 from evaluation.sections.settings import RANKING, Settings, parse_settings
@@ -112,8 +112,14 @@ def report_download(request: HttpRequest, name: str) -> HttpResponse:
     return text_response(reports.report_html(made), f"{pool.name}-report.html")
 
 
+def help_index(request: HttpRequest) -> HttpResponse:
+    """List the help pages that this person may read."""
+    return render(request, "help_index.html", {"groups": listed_for(evaluator=can_evaluate(request.user))})
+
+
 def help_page(request: HttpRequest, page: str) -> HttpResponse:
-    if page not in FOR_EVERYBODY and not can_evaluate(request.user):
+    listed = LISTED.get(page)
+    if not (listed and listed.for_everybody) and not can_evaluate(request.user):
         raise PermissionDenied
     found = read_help(page)
     if found is None:

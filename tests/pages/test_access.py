@@ -141,6 +141,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "max-k-score": (("town-pool",), (302, 405, 405, 405, 405)),
     "evaluation-labels": (("town-pool",), EVALUATORS),
     "evaluation-labels-csv": (("town-pool",), (302, 403, 403, 400, 400)),  # no runs
+    "help": ((), EVERYBODY),
     "help-page": (("evaluation",), EVALUATORS),
     "evaluation-report": (("town-pool",), EVALUATORS),
     "report-download": (("town-pool",), EVALUATORS),

@@ -13,7 +13,6 @@ from django.utils import timezone
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Membership
 from config.pages import PAGES as FRAMES
-from config.pages import UNLINKED
 from config.stages import STAGES
 from tests.page import element, elements, has
 from tests.pages.test_access import PAGES
@@ -71,10 +70,10 @@ def links(html: str) -> list[str]:
     ("role", "expected"),
     [
         (None, []),
-        ("annotator", ["Home", "Annotate", "My labels", "Guidelines"]),
-        ("adjudicator", ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines"]),
-        ("researcher", ["Home", "Pools", "Graphs", "Systems"]),
-        ("manager", ["Home", "Pools", "Graphs", "Systems", "People", "Jobs"]),
+        ("annotator", ["Home", "Annotate", "My labels", "Guidelines", "Help"]),
+        ("adjudicator", ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines", "Help"]),
+        ("researcher", ["Home", "Pools", "Graphs", "Systems", "Help"]),
+        ("manager", ["Home", "Pools", "Graphs", "Systems", "People", "Jobs", "Help"]),
     ],
 )
 def test_navigation_is_that_of_the_role(role: str | None, expected: list[str], sign_in):
@@ -87,14 +86,14 @@ def test_with_two_campaigns_the_navigation_is_that_of_the_one_that_the_page_belo
         campaign=second, person=world["annotator"], role="adjudicator", consented_at=timezone.now()
     )
     client = sign_in("annotator")
-    assert links(client.get("/").content.decode()) == ["Home"]
+    assert links(client.get("/").content.decode()) == ["Home", "Help"]
     html = client.get("/campaigns/second/annotate").content.decode()
-    assert links(html) == ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines"]
+    assert links(html) == ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines", "Help"]
     nav = element(html, "site-nav")
     assert [one.text for one in nav.all(tag="span")] == ["second"]
     assert [a["href"] for a in nav.all(tag="a") if a["href"].startswith("/campaigns/town-pool")] == []
     html = client.get("/campaigns/town-pool/labels").content.decode()
-    assert links(html) == ["Home", "Annotate", "My labels", "Guidelines"]
+    assert links(html) == ["Home", "Annotate", "My labels", "Guidelines", "Help"]
 
 
 def test_current_page_is_marked_once(sign_in):
@@ -154,7 +153,7 @@ def test_manager_with_a_membership_is_still_not_offered_to_label(world: dict, si
 
 def test_pages_of_the_frame_have_an_address_and_a_way_up():
     known = set(get_resolver().reverse_dict.keys())
-    variants = {"graphs-archive", "pools-archive", "systems-archive", "inbox-comments", *UNLINKED}
+    variants = {"graphs-archive", "pools-archive", "systems-archive", "inbox-comments"}
     assert {name for name in FRAMES if name not in known} == variants
     assert {page.parent for page in FRAMES.values()} - {"", *FRAMES} == set()
 
@@ -175,7 +174,7 @@ def test_lines_of_templates_are_short(path: Path):
 def test_breadcrumbs_lead_up_from_a_page(sign_in):
     client = sign_in("manager")
     assert breadcrumbs(client.get("/graphs").content.decode()) == []
-    assert breadcrumbs(client.get("/help/keeping").content.decode()) == ["Help", "Keeping"]
+    assert breadcrumbs(client.get("/help/keeping").content.decode()) == ['<a href="/help">Help</a>', "Keeping"]
     assert breadcrumbs(client.get("/graphs/town/systems/rotate/delete").content.decode()) == [
         '<a href="/graphs">Graphs</a>',
         '<a href="/graphs/town">town</a>',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.sections.help_pages import help_page
+from evaluation.sections.help_pages import PAGES, help_page
 from tests.page import content, links, parse
 
 
@@ -28,6 +28,16 @@ def test_the_api_is_explained_to_whoever_can_have_a_token(sign_in):
     assert {one.attrs.get("tabindex") for one in page.all(tag="pre")} == {"0"}
     assert sign_in("stranger").get("/help/api")["Location"] == "/login?next=/help/api"
     assert sign_in("adjudicator").get("/help/lenses").status_code == 403
+
+
+def test_index_lists_what_the_person_may_read(sign_in):
+    shown = [a["href"] for a in parse(sign_in("manager").get("/help")).all(data_test="help-page")]
+    assert shown == [f"/help/{name}" for name in PAGES]
+    client = sign_in("annotator")
+    shown = [a["href"] for a in parse(client.get("/help")).all(data_test="help-page")]
+    assert shown == ["/help/labelling", "/help/api", "/help/troubleshooting", "/help/glossary"]
+    assert [client.get(f"/help/{name}").status_code for name in PAGES if f"/help/{name}" in shown] == [200] * 4
+    assert {client.get(f"/help/{name}").status_code for name in PAGES if f"/help/{name}" not in shown} == {403}
 
 
 def test_unknown_help_page_is_404(sign_in):
