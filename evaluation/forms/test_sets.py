@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.core.exceptions import ValidationError
 
+from core.errors import UserError
 from core.forms import PageForm, SmallFileField
 from evaluation.labels.import_qrels import THRESHOLDS
+from evaluation.labels.licences import check_licence
 from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph
 
 MOST_BYTES = 20_000_000
+LICENCE_HELP = "An SPDX identifier such as CC-BY-4.0, LicenseRef-NAME for terms of your own, or other: and any text."
 FORMATS = (("tsv", "TSV: head, relation, tail, label"), ("trec", "TREC qrels: question id, 0, entity, relevance"))
 
 
@@ -45,12 +49,7 @@ class FreezeQrelsForm(forms.Form):
     """Ask for the name, licence and citation of qrels that are to be frozen."""
 
     name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
-    licence = forms.CharField(
-        max_length=200,
-        required=False,
-        label="Licence of the test set",
-        help_text="As in CC-BY-4.0, or its address. It is frozen with the labels.",
-    )
+    licence = forms.CharField(max_length=200, required=False, label="Licence of the test set", help_text=LICENCE_HELP)
     citation = forms.CharField(
         max_length=2000,
         required=False,
@@ -58,6 +57,12 @@ class FreezeQrelsForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="A line or BibTeX. It is frozen too.",
     )
+
+    def clean_licence(self) -> str:
+        try:
+            return check_licence(self.cleaned_data["licence"])
+        except UserError as error:
+            raise ValidationError(str(error)) from None
 
 
 class ImportTestSetForm(ImportQrelsForm):

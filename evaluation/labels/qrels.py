@@ -18,6 +18,7 @@ from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
+from evaluation.labels.licences import check_licence
 from evaluation.labels.pool_table import EvaluationError, PoolTable, evaluated, triple_codes
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
@@ -56,9 +57,11 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
 def freeze_qrels(pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = "") -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all.
 
-    licence, citation: what the test set will say of itself; they are frozen with it.
+    licence, citation: what the test set will say of itself; they are frozen with it. UserError where the licence
+    is not one (licences.py).
     """
     check_new(pool, name)
+    licence = check_licence(licence)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
     with one_moment():

@@ -1,16 +1,20 @@
 """Write the card of a test set (README.md): how it was made, numbers, agreement, limits, licence and citation."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from annotation.enums import EvidenceRule
 from annotation.quality.kernel import Agreement, Coefficient
 from evaluation.labels.frozen import SETTLED, Frozen
+from evaluation.labels.licences import in_words
 from evaluation.labels.qrels import state_counts
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
+from evaluation.test_sets.columns import tables
 from evaluation.test_sets.files import FILES, Content
+from evaluation.test_sets.hugging_face import front_matter
 from evaluation.test_sets.labels import days_of
 from evaluation.test_sets.tables import positives
 from pooling.enums import PoolRule
@@ -58,12 +62,16 @@ micro_mrr = found.get_metric("both.realistic.inverse_harmonic_mean_rank")
 """
 
 
-def card(content: Content, names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the card, given the names of the files. Numbers are of all judgements, exported or not."""
+def card(content: Content, folder: Path, names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the card of the files in a folder. Numbers are of all judgements, exported or not."""
     qrels, frozen = content.qrels, content.whole
     asked = len(distinct_questions(frozen.triples).side)
     answered = len(distinct_questions(frozen.triples[positives(frozen)]).side)
-    yield f"# Test set {qrels.pool.name}, qrels {qrels.name}"
+    title = f"Test set {qrels.pool.name}, qrels {qrels.name}"
+    graph = qrels.pool.graph
+    triples = graph.num_train + graph.num_valid + int(positives(frozen).sum())
+    yield from front_matter(title, qrels.licence, triples, tables(folder, names))
+    yield f"# {title}"
     for heading, lines in (
         ("How it was made", _made(content)),
         ("Numbers", _counts(content, asked)),
@@ -174,7 +182,9 @@ def _limits(frozen: Frozen) -> Iterator[str]:
 
 def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
     trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
-    yield "In mlcroissant:"
+    yield "Hugging Face's `datasets.load_dataset(folder)` gives train, validation and test triples, and"
+    yield "`load_dataset(folder, 'judgements')` another table; `pandas.read_json('labels.jsonl', lines=True)` gives the"
+    yield "labels. In mlcroissant:"
     yield f"`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read {trec}."
     yield f"Only {answered:,} of the {asked:,} questions have a positive answer: leave the others"
     yield "out of means there, as here."
@@ -196,7 +206,7 @@ def _elsewhere(names: Sequence[str]) -> Iterator[str]:
 
 
 def _terms(qrels: Qrels) -> Iterator[str]:
-    yield qrels.licence or "No licence was named when the qrels were frozen: ask whoever gave you this."
+    yield in_words(qrels.licence) or "No licence was named when the qrels were frozen: ask whoever gave you this."
     yield "The graph has the licence of its publisher."
     yield ""
     yield qrels.citation or f"Cite as: test set {qrels.pool.name}/{qrels.name}, SHA-256 {qrels.sha256}."

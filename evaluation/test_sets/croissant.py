@@ -1,13 +1,14 @@
 """Describe a test set as MLCommons Croissant 1.0 (croissant.json), which mlcroissant validates and reads."""
 
-import gzip
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from evaluation.labels.licences import in_words
 from evaluation.models import Qrels
-from evaluation.test_sets.files import FILES, about
+from evaluation.test_sets.columns import Table, tables
+from evaluation.test_sets.files import about
 
 CONTEXT = {
     "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
@@ -25,16 +26,12 @@ CONTEXT = {
     "subField": "cr:subField", "transform": "cr:transform",
 }  # fmt: skip
 _TYPES = {".tsv": "text/tab-separated-values", ".jsonl": "application/jsonlines", ".md": "text/markdown"}
-_NUMBERS = {
-    "depth": "sc:Integer", "version": "sc:Integer", "answers": "sc:Integer", "active_ms": "sc:Integer",
-    "away_ms": "sc:Integer", "question_version": "sc:Integer", "guideline_version": "sc:Integer",
-}  # fmt: skip
+_DATA_TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
 
 
 def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
     """Return the JSON text about the files in a folder; sums: file -> SHA-256."""
     pool = qrels.pool
-    columns = {file.name: _columns(folder / file.name) for file in FILES if file.records and file.name in sums}
     metadata = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -44,10 +41,10 @@ def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
         f"{pool.name}, {qrels.num_positive} positive and {qrels.num_negative} negative triples by people or an import.",
         "datePublished": f"{qrels.created_at:%Y-%m-%d}",
         "version": "1.0.0",
-        **({"license": qrels.licence} if qrels.licence else {}),
+        **({"license": in_words(qrels.licence)} if qrels.licence else {}),
         **({"citeAs": qrels.citation} if qrels.citation else {}),
         "distribution": [_file(name, sha256, (folder / name).stat().st_size) for name, sha256 in sums.items()],
-        "recordSet": [_records(name, columns[name]) for name in columns if columns[name]],
+        "recordSet": [_records(table) for table in tables(folder, sums) if table.has_header],
     }
     return json.dumps(metadata, indent=1, ensure_ascii=False)
 
@@ -59,23 +56,10 @@ def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
     return {**named, "contentSize": f"{size} B", "encodingFormat": kind, "sha256": sha256}
 
 
-def _columns(path: Path) -> list[str]:
-    """Return the columns in the header of a table or in the first JSON object; none where there is no record."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        first, second = file.readline(), file.readline()
-    if path.suffix == ".jsonl":
-        return list(json.loads(first)) if first else []
-    return first.rstrip("\n").split("\t") if second else []
-
-
-def _records(name: str, columns: list[str]) -> dict[str, Any]:
-    stem, fields = name.split(".")[0], []
-    for column in columns:
-        field = {"@type": "cr:Field", "@id": f"{stem}/{column}", "name": column, "dataType": _type(name, column)}
-        fields.append({**field, "source": {"fileObject": {"@id": name}, "extract": {"column": column}}})
-    return {"@type": "cr:RecordSet", "@id": stem, "name": stem, "description": about(name), "field": fields}
-
-
-def _type(name: str, column: str) -> str:
-    measure = name.startswith("per_question") and column not in ("question", "system", "answers")
-    return "sc:Float" if measure or (name, column) == ("measures.tsv", "value") else _NUMBERS.get(column, "sc:Text")
+def _records(table: Table) -> dict[str, Any]:
+    fields = []
+    for column, kind in table.columns.items():
+        field = {"@type": "cr:Field", "@id": f"{table.stem}/{column}", "name": column, "dataType": _DATA_TYPES[kind]}
+        fields.append({**field, "source": {"fileObject": {"@id": table.name}, "extract": {"column": column}}})
+    named = {"@type": "cr:RecordSet", "@id": table.stem, "name": table.stem, "description": table.about}
+    return {**named, "field": fields}

@@ -4,8 +4,9 @@ import shutil
 import tempfile
 import uuid
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -30,6 +31,7 @@ from pooling.models import Pool
 from pooling.runs.trec_write import pieces, write_pieces
 
 Files = Iterable[tuple[str, Iterable[bytes]]]
+Describe = Callable[[Path, Mapping[str, str]], Iterable[str]]  # from a folder and its checksums to lines
 
 
 def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTHING) -> list[Path]:
@@ -46,7 +48,11 @@ def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTH
     labels = label_columns(whole)
     graph = open_graph(qrels.pool.graph)
     content = Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options)
-    return _write(folder, _files(content), lambda aside, sums: croissant(qrels, aside, sums))
+    describe: dict[str, Describe] = {
+        "README.md": lambda aside, sums: card(content, aside, list(sums)),
+        "croissant.json": lambda aside, sums: [croissant(qrels, aside, sums)],
+    }
+    return _write(folder, exported_files(content), describe)
 
 
 def _systems(qrels: Qrels) -> list[str]:
@@ -70,8 +76,8 @@ def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bo
     return _write(folder, trec_files(pool, qrels, strict).items())
 
 
-def _write(folder: Path, files: Files, describe: Callable[[Path, Mapping[str, str]], str] | None = None) -> list[Path]:
-    """Write the files aside, with their checksums, then rename the folder. `describe` makes their croissant.json."""
+def _write(folder: Path, files: Files, describe: Mapping[str, Describe] = MappingProxyType({})) -> list[Path]:
+    """Write the files aside, then those that describe them, in order, then checksums, and rename the folder."""
     check_folder(folder)
     aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.part")
     try:
@@ -81,9 +87,9 @@ def _write(folder: Path, files: Files, describe: Callable[[Path, Mapping[str, st
             (aside / name).parent.mkdir(exist_ok=True)
             write_pieces(aside / name, content)
             sums[name] = sha256_of(aside / name)
-        if describe:
-            write_pieces(aside / "croissant.json", pieces([describe(aside, sums)]))
-            sums["croissant.json"] = sha256_of(aside / "croissant.json")
+        for name, lines_of in describe.items():
+            write_pieces(aside / name, pieces(lines_of(aside, sums)))
+            sums[name] = sha256_of(aside / name)
         lines = [f"{sha256}  {name}" for name, sha256 in sorted(sums.items())]
         write_pieces(aside / "CHECKSUMS.sha256", pieces(lines))
         if folder.exists():
@@ -101,14 +107,6 @@ def check_folder(folder: Path) -> None:
     """Raise EvaluationError unless a test set can be written there."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise EvaluationError(f"{folder} exists and is not an empty folder: name a new one; nothing was written.")
-
-
-def _files(content: Content) -> Iterator[tuple[str, Iterable[bytes]]]:
-    names: list[str] = []
-    for name, lines in exported_files(content):
-        names.append(name)
-        yield name, lines
-    yield "README.md", pieces(card(content, names))
 
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: the file names no time of writing

@@ -84,6 +84,15 @@ class ExportedFile(NamedTuple):
     lines: Lines | None = None  # None, or a function that returns None: it is not written
     files: Folder | None = None  # of a folder: the content of each file by its name
     records: bool = False  # it begins with a header, or holds an object a line: croissant.json describes its columns
+    columns: tuple[str, ...] = ()  # of a table without a header, for the dataset card
+
+
+def _train(content: Content) -> Iterable[str]:
+    return triple_lines(content.graph.train, content.graph)
+
+
+def _valid(content: Content) -> Iterable[str]:
+    return triple_lines(content.graph.valid, content.graph)
 
 
 def _test(content: Content) -> Iterable[str]:
@@ -99,6 +108,12 @@ def _seeds(content: Content) -> Iterable[str]:
 def _known_test(content: Content) -> Iterable[str]:
     graph = content.graph
     return triple_lines(ordered(graph.test[~is_among(graph.test, content.whole.triples, graph)]), graph)
+
+
+def _triples(content: Content) -> Iterable[str]:
+    yield "split\thead\trelation\ttail"
+    for split, lines in (("train", _train), ("valid", _valid), ("test", _test), ("known_test", _known_test)):
+        yield from (f"{split}\t{line}" for line in lines(content))
 
 
 def _entity_labels(content: Content) -> Iterable[str]:
@@ -148,15 +163,22 @@ def _score(content: Content) -> Iterable[str] | None:
     return SCORE.read_text(encoding="utf-8").splitlines() if content.measures else None
 
 
+_TRIPLE = ("head", "relation", "tail")
 FILES = (
-    ExportedFile("train.tsv", "head, relation, tail", lambda content: triple_lines(content.graph.train, content.graph)),
-    ExportedFile("valid.tsv", "likewise", lambda content: triple_lines(content.graph.valid, content.graph)),
-    ExportedFile("test.tsv", "likewise: the positives", _test),
+    ExportedFile("train.tsv", "head, relation, tail", _train, columns=_TRIPLE),
+    ExportedFile("valid.tsv", "likewise", _valid, columns=_TRIPLE),
+    ExportedFile("test.tsv", "likewise: the positives", _test, columns=_TRIPLE),
     ExportedFile(
-        "known_test.tsv", "test triples that were not sampled: known facts, in no list and not judged", _known_test
+        "known_test.tsv",
+        "test triples that were not sampled: known facts, in no list and not judged",
+        _known_test,
+        columns=_TRIPLE,
     ),
-    ExportedFile("seeds.tsv", "the sampled test triples: head, relation, tail, in the order of the pool", _seeds),
-    ExportedFile("entity_labels.tsv", "entity, readable name", _entity_labels),
+    ExportedFile("triples.tsv.gz", "the triples of these four files as one table, by split", _triples, records=True),
+    ExportedFile(
+        "seeds.tsv", "the sampled test triples: head, relation, tail, in the order of the pool", _seeds, columns=_TRIPLE
+    ),
+    ExportedFile("entity_labels.tsv", "entity, readable name", _entity_labels, columns=("entity", "label")),
     ExportedFile(
         "judgements.tsv",
         "every triple: state, how it was settled, smallest depth (0: a seed), filter, evidence",
@@ -179,6 +201,7 @@ FILES = (
         "pool.tsv",
         "the pooled triples: smallest depth, and which system found each for which side at which rank",
         lambda content: pool_lines(content.frozen, content.graph),
+        columns=(*_TRIPLE, "depth", "found"),
     ),
     ExportedFile("topics.tsv", "question id, side, entity, relation, text", _topics, records=True),
     ExportedFile("qrels.txt", "TREC: question id, 0, entity, relevance", _qrels),

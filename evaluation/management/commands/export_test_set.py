@@ -23,7 +23,9 @@ class Command(ShellCommand):
         parser.add_argument("pool")
         parser.add_argument("folder", type=Path)
         parser.add_argument("--qrels", help="name of frozen qrels")
-        parser.add_argument("--licence", default="", help="of the test set, frozen with it: CC-BY-4.0")
+        parser.add_argument(
+            "--licence", default="", help="of the test set, frozen with it: an SPDX identifier such as CC-BY-4.0"
+        )
         parser.add_argument("--citation", default="", help="how it is to be cited, frozen with it")
         for name, text in (
             ("without-runs", "leave out what systems returned, and their measures"),

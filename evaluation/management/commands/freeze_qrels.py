@@ -14,7 +14,11 @@ class Command(ShellCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("name")
-        parser.add_argument("--licence", default="", help="of the test set: CC-BY-4.0")
+        parser.add_argument(
+            "--licence",
+            default="",
+            help="of the test set: an SPDX identifier such as CC-BY-4.0, LicenseRef-NAME, or other: and any text",
+        )
         parser.add_argument("--citation", default="", help="how the test set is to be cited")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -74,6 +74,13 @@ def test_names_are_used_once_and_checked(sign_in, labelled: Pool):
     assert Qrels.objects.count() == 1
 
 
+def test_a_licence_that_spdx_does_not_know_is_refused(sign_in, labelled: Pool):
+    body = {"name": "v1", "licence": "MIT License"}
+    answer = sign_in("manager").post(URL, body, content_type="application/json")
+    assert (answer.status_code, "Did you mean MIT?" in answer.json()["error"]) == (400, True)
+    assert not Qrels.objects.exists()
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_imported_by_a_manager(sign_in, labelled: Pool, packed):
     content = judged(labelled)

@@ -44,11 +44,11 @@ from tests.evaluation.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
 
 FILES = {
-    "train.tsv", "valid.tsv", "test.tsv", "seeds.tsv", "known_test.tsv", "entity_labels.tsv", "judgements.tsv",
-    "labels.jsonl",
-    "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz", "runs/distmult.txt.gz",
-    "runs/complex.txt.gz", "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv",
-    "score.py", "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",
+    "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "triples.tsv.gz", "seeds.tsv", "entity_labels.tsv",
+    "judgements.tsv", "labels.jsonl", "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz",
+    "runs/distmult.txt.gz", "runs/complex.txt.gz", "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz",
+    "ranks/complex.tsv.gz", "measures.tsv", "score.py", "per_question.tsv.gz", "README.md", "croissant.json",
+    "CHECKSUMS.sha256",
 }  # fmt: skip
 OF_RUNS = ("runs/", "ranks/", "measures", "score", "per_question")  # not there without runs
 
@@ -137,7 +137,9 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
     sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
     assert described == {name: sha256 for name, sha256 in sums.items() if name != "croissant.json"}
     # nobody has labelled here: no record, no record set
-    assert [one.id for one in data.metadata.record_sets] == ["judgements", "topics", "measures", "per_question"]
+    assert [one.id for one in data.metadata.record_sets] == [
+        "triples", "judgements", "topics", "measures", "per_question",
+    ]  # fmt: skip
     for name in ("judgements", "topics", "measures", "per_question"):
         file = folder / f"{name}.tsv"
         text = file.read_text() if file.exists() else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from uuid import uuid4
@@ -65,7 +66,12 @@ def items_of(world: World) -> list[Item]:
 def export(qrels: Qrels, folder: Path, **options: bool) -> dict[str, str]:
     """File -> text."""
     files = export_test_set(qrels, folder, ExportOptions(**options))
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+    return {path.relative_to(folder).as_posix(): text_of(path) for path in files}
+
+
+def text_of(path: Path) -> str:
+    content = path.read_bytes()
+    return (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
 
 
 def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
@@ -120,8 +126,9 @@ def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path)
     data = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
     assert data.metadata.ctx.issues.errors == set()
     told = {one.id: one for one in data.metadata.record_sets}
-    assert set(told) == {"judgements", "labels", "questions", "topics"}
-    lines = {name: [line.split("\t") for line in files[f"{name}.tsv"].splitlines()] for name in set(told) - {"labels"}}
+    assert set(told) == {"triples", "judgements", "labels", "questions", "topics"}
+    names = {name: f"{name}.tsv.gz" if name == "triples" else f"{name}.tsv" for name in set(told) - {"labels"}}
+    lines = {name: [line.split("\t") for line in files[file].splitlines()] for name, file in names.items()}
     tables = {name: (header, rows) for name, (header, *rows) in lines.items()}
     objects = [json.loads(line) for line in files["labels.jsonl"].splitlines()]
     columns = list(objects[0])
@@ -241,6 +248,17 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
         "Ada, 2026",
     ):
         assert line in card, line
+
+
+def test_hugging_face_loads_the_questions(world: World, tmp_path: Path):
+    from datasets import load_dataset
+
+    files = export(freeze_qrels(world.pool, "v1"), tmp_path / "out")
+    found = load_dataset(str(tmp_path / "out"), "questions", cache_dir=str(tmp_path / "cache"))["test"]
+    header, *rows = (line.split("\t") for line in files["questions.tsv"].splitlines())
+    assert found.column_names == header
+    assert [[str(cell) for cell in row.values()] for row in found] == rows
+    assert rows and isinstance(found[0]["version"], int)
 
 
 def test_the_card_tells_the_labels_of_simulated_people(world: World, tmp_path: Path):

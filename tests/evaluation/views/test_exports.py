@@ -12,6 +12,7 @@ from core.enums import JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
+from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
@@ -102,6 +103,15 @@ def test_a_name_that_cannot_be_used_is_explained(sign_in, labelled: Pool, name, 
     assert answer.status_code == 200
     assert refused(answer) == {"name": told}
     assert Qrels.objects.count() == 1
+
+
+def test_a_licence_that_spdx_does_not_know_is_refused_at_its_field(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    answer = client.post(PAGE, {"name": "v1", "licence": "CC BY 4.0"})
+    assert refused(answer) == {"licence": refusal(lambda: check_licence("CC BY 4.0"))}
+    assert Qrels.objects.count() == 0
+    client.post(PAGE, {"name": "v1", "licence": "cc-by-4.0"})
+    assert Qrels.objects.get().licence == "CC-BY-4.0"
 
 
 def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
