@@ -39,7 +39,7 @@ SIZES = (1_000, 20_466)
 TABLES = {
     "train.tsv": "\t", "valid.tsv": "\t", "test.tsv": "\t", "seeds.tsv": "\t", "known_test.tsv": "\t",
     "judgements.tsv": "\t",
-    "topics.tsv": "\t", "qrels.txt": " ",
+    "trec/topics.tsv": "\t", "trec/qrels.txt": " ",
 }  # fmt: skip
 
 

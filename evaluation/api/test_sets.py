@@ -31,7 +31,7 @@ from pooling.views.find import find_pool
 
 QRELS = Qrels.objects.select_related("pool", "created_by")
 EXPORTS = Export.objects.select_related("qrels__pool")
-FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt"])
+FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt", "qrels_infap.txt"])
 ZIP = {
     (200, "application/zip"): OpenApiTypes.BINARY,
     (206, "application/zip"): OpenApiTypes.BINARY,
@@ -92,7 +92,7 @@ class QrelsOne(One):
 
 
 class TrecFile(Endpoint):
-    """GET a list as it is now: topics.tsv, pool.txt or qrels.txt."""
+    """GET a list as it is now: topics.tsv, pool.txt, qrels.txt or qrels_infap.txt."""
 
     content_negotiation_class = AnyType
 

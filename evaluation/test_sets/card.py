@@ -17,6 +17,7 @@ from evaluation.test_sets.files import FILES, Content
 from evaluation.test_sets.hugging_face import front_matter
 from evaluation.test_sets.labels import days_of
 from evaluation.test_sets.tables import positives
+from evaluation.test_sets.trec_card import trec_words
 from pooling.enums import PoolRule
 from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.kernel import distinct_questions
@@ -79,7 +80,7 @@ def card(content: Content, folder: Path, names: Sequence[str]) -> Iterator[str]:
         ("Measures of the systems", _measures(content, answered)),
         ("Known limits", _limits(frozen)),
         ("How to read it", _use(asked, answered, names)),
-        ("The same measures elsewhere", _elsewhere(names)),
+        ("The same measures elsewhere", _elsewhere(content, names)),
         ("Licence and citation", _terms(qrels)),
         ("Files", _files(names)),
     ):
@@ -113,7 +114,7 @@ def _made(content: Content) -> Iterator[str]:
         rule = EvidenceRule(rules["evidence_rule"]).label
         yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."
     yield f"Frozen {qrels.created_at:%Y-%m-%d %H:%M} UTC; SHA-256 of the qrels {qrels.sha256}."
-    yield f"Assumed negatives are {'-1 (unjudged)' if 'strict' in left_out else '0'} in qrels.txt."
+    yield f"Assumed negatives are {'-1 (unjudged)' if 'strict' in left_out else '0'} in trec/."
     if left_out:
         yield f"This archive: {', '.join(left_out)}. The numbers below are of all judgements."
 
@@ -181,7 +182,7 @@ def _limits(frozen: Frozen) -> Iterator[str]:
 
 
 def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
-    trec = "qrels.txt and runs/" if any(name.startswith("runs/") for name in names) else "qrels.txt"
+    trec = "trec/qrels.txt" + " and trec/runs/" * any(name.startswith("trec/runs/") for name in names)
     yield "Hugging Face's `datasets.load_dataset(folder)` gives train, validation and test triples, and"
     yield "`load_dataset(folder, 'judgements')` another table; `pandas.read_json('labels.jsonl', lines=True)` gives the"
     yield "labels. In mlcroissant:"
@@ -191,13 +192,11 @@ def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
     yield f"In {trec} white space and % of ids are percent-encoded."
 
 
-def _elsewhere(names: Sequence[str]) -> Iterator[str]:
+def _elsewhere(content: Content, names: Sequence[str]) -> Iterator[str]:
     if "score.py" in names:
         yield "`python score.py` computes all of measures.tsv from judgements.tsv and ranks/, with numpy alone."
-    if any(name.startswith("runs/") for name in names):
-        yield "From qrels.txt and runs/ alone trec_eval gives Macro Hits (success), MAP@20 and nDCG@20 as here."
-        yield "Lists end after about a hundred candidates: Macro MRR comes out a little too low, Macro MR cannot be"
-        yield "had, and tools of TREC know no micro measures. These need ranks/."
+    if any(name.startswith("trec/runs/") for name in names):
+        yield from trec_words(content.depth, with_negatives=not content.options.positives_only)
     yield ""
     yield "In PyKEEN, of any `model` of `train`, micro measures are those of both sides with realistic ranks. Test"
     yield "triples that were not sampled are known facts, and have to be filtered too:"

@@ -22,7 +22,7 @@ class Table(NamedTuple):
 
     @property
     def stem(self) -> str:
-        return self.name.split(".")[0]
+        return Path(self.name).name.split(".")[0]
 
     @property
     def about(self) -> str:

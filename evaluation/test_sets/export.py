@@ -18,7 +18,7 @@ from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError, evaluated
-from evaluation.labels.qrels import read_frozen
+from evaluation.labels.qrels import pooled_state, read_frozen, read_qrels
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.card import card
 from evaluation.test_sets.croissant import croissant
@@ -73,7 +73,8 @@ def _systems(qrels: Qrels) -> list[str]:
 def export_trec(pool: Pool, folder: Path, qrels: Qrels | None = None, strict: bool = False) -> list[Path]:
     """Write topics, pool, qrels and runs in TREC form to a new or empty folder; the labels of now, or of `qrels`."""
     check_folder(folder)
-    return _write(folder, trec_files(pool, qrels, strict).items())
+    triples, state = read_qrels(qrels) if qrels else pooled_state(pool)
+    return _write(folder, trec_files(pool, evaluated(pool), triples, state, qrels, strict).items())
 
 
 def _write(folder: Path, files: Files, describe: Mapping[str, Describe] = MappingProxyType({})) -> list[Path]:
@@ -84,7 +85,7 @@ def _write(folder: Path, files: Files, describe: Mapping[str, Describe] = Mappin
         aside.mkdir(parents=True)
         sums: dict[str, str] = {}
         for name, content in files:
-            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
             write_pieces(aside / name, content)
             sums[name] = sha256_of(aside / name)
         for name, lines_of in describe.items():

@@ -24,9 +24,9 @@ from evaluation.test_sets.tables import (
     triple_lines,
     value_lines,
 )
-from evaluation.test_sets.trec import is_among, pool_runs, qrels_lines, topics
+from evaluation.test_sets.trec import is_among, lists_of
+from evaluation.test_sets.trec_runs import Depth, Placed, depth_of, judged_runs, placed, whole_runs
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.questions.kernel import distinct_questions
 from pooling.runs.trec_write import pieces
 
 
@@ -70,6 +70,20 @@ class Content:
     def measures(self) -> tuple[PoolTable, Sums] | None:
         """Return the measures of the systems by question; None without systems."""
         return measured(self.qrels) if self.systems else None
+
+    @cached_property
+    def placed(self) -> Placed | None:
+        """Return where the systems place what the export holds; None without systems."""
+        return placed(self.qrels.pool, self.systems, self.frozen.triples, self.frozen.state)
+
+    @cached_property
+    def depth(self) -> Depth:
+        """Return how far the runs for trec_eval go."""
+        return depth_of(self.placed) if self.placed is not None else Depth(None)
+
+    def trec_list(self, name: str) -> Iterable[str]:
+        frozen = self.frozen
+        return lists_of(self.qrels.pool, frozen.triples, frozen.state, self.qrels, self.options.strict)[name]
 
 
 Lines = Callable[[Content], Iterable[str] | None]
@@ -130,20 +144,28 @@ def _labels(content: Content) -> Iterable[str]:
     return label_lines(content.qrels, content.frozen, content.graph, evidence=content.options.with_evidence)
 
 
-def _topics(content: Content) -> Iterable[str]:
-    return topics(content.qrels.pool, distinct_questions(content.frozen.triples), content.qrels.created_at)
+def _trec_list(name: str, *, positives_too: bool = True) -> Lines:
+    """Return the writer of a list in TREC form; `positives_too`: also where an export holds positives only."""
 
+    def lines(content: Content) -> Iterable[str] | None:
+        return content.trec_list(name) if positives_too or not content.options.positives_only else None
 
-def _qrels(content: Content) -> Iterable[str]:
-    return qrels_lines(content.graph, content.frozen.triples, content.frozen.state, content.options.strict)
+    return lines
 
 
 def _per_question(content: Content) -> Iterable[str] | None:
     return value_lines(*content.measures, content.systems) if content.measures else None
 
 
-def _runs(content: Content) -> Mapping[str, Iterable[bytes]]:
-    runs = pool_runs(content.qrels.pool, content.systems, content.frozen.triples)
+def _whole_runs(content: Content) -> Mapping[str, Iterable[bytes]]:
+    runs = whole_runs(content.qrels.pool, content.placed)
+    return {f"{system}.txt.gz": run for system, run in runs.items()}
+
+
+def _judged_runs(content: Content) -> Mapping[str, Iterable[bytes]]:
+    if content.options.positives_only:  # bpref compares with negatives
+        return {}
+    runs = judged_runs(content.placed, strict=content.options.strict)
     return {f"{system}.txt.gz": run for system, run in runs.items()}
 
 
@@ -203,13 +225,26 @@ FILES = (
         lambda content: pool_lines(content.frozen, content.graph),
         columns=(*_TRIPLE, "depth", "found"),
     ),
-    ExportedFile("topics.tsv", "question id, side, entity, relation, text", _topics, records=True),
-    ExportedFile("qrels.txt", "TREC: question id, 0, entity, relevance", _qrels),
     ExportedFile(
-        "runs/",
-        "TREC, one a system: question id, Q0, entity, rank, -rank, system; known facts are removed",
-        files=_runs,
+        "trec/topics.tsv", "question id, side, entity, relation, text", _trec_list("topics.tsv"), records=True
     ),
+    ExportedFile(
+        "trec/qrels.txt", "TREC, questions with an answer: question id, 0, entity, 1 or 0", _trec_list("qrels.txt")
+    ),
+    ExportedFile(
+        "trec/qrels_infap.txt",
+        "likewise, and -1 for what was pooled and not judged: for infAP",
+        _trec_list("qrels_infap.txt", positives_too=False),
+    ),
+    ExportedFile(
+        "trec/pool.txt", "what was pooled, in both its questions, all -1", _trec_list("pool.txt", positives_too=False)
+    ),
+    ExportedFile(
+        "trec/runs/",
+        "one a system, to the last answer: question id, Q0, entity, rank, -rank, system; known facts are removed",
+        files=_whole_runs,
+    ),
+    ExportedFile("trec/bpref/", "likewise, the judged candidates alone: for bpref", files=_judged_runs),
     ExportedFile(
         "ranks/",
         "one a system: the ranks of every judged and every test answer; train and valid are removed",
@@ -236,4 +271,4 @@ def about(name: str) -> str:
     """Say what a file of a test set is."""
     found = {file.name: file.about for file in FILES}
     folder, slash, _ = name.rpartition("/")
-    return found.get(folder + slash or name, "how it was made, in words and numbers")
+    return found.get(name) or found.get(folder + slash, "how it was made, in words and numbers")

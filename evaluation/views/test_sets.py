@@ -32,7 +32,8 @@ from pooling.views.find import find_pool
 TREC_FILES = (
     ("topics.tsv", "the questions of all seeds and pooled triples"),
     ("pool.txt", "what is pooled, all -1"),
-    ("qrels.txt", "1 positive, 0 negative or assumed, -1 unjudged"),
+    ("qrels.txt", "questions with an answer: 1 positive, 0 negative or assumed"),
+    ("qrels_infap.txt", "likewise, and -1 unjudged, for infAP"),
 )
 
 FROZEN = "Froze qrels {}."

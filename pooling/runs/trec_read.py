@@ -11,10 +11,11 @@ from urllib.parse import unquote
 import numpy as np
 
 from core.callbacks import Tell
-from core.errors import TooLargeError, UserError
+from core.errors import UserError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import parse_question_id, question_id
+from pooling.runs.trec_write import FILLER
 from pooling.scoring.rank_rows import find
 
 BLOCK = 1 << 20  # bytes that are read at once, and the longest line
@@ -26,10 +27,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 class TrecError(UserError):
     """A run file is malformed; nothing was imported."""
-
-
-class RunTooLargeError(TrecError, TooLargeError):
-    """A run file is too large to be sent; nothing was imported."""
 
 
 class RunFile(NamedTuple):
@@ -70,7 +67,7 @@ def read_run_file(
             reader.read(first, block)
             if progress is not None:
                 progress(min(raw.tell(), total), total)
-    found = reader.found()
+    found = _without_fillers(reader.found(), graph)
     if not len(found.line) and not wrong.count:
         raise TrecError(f"{name} is empty: it has no line of a run; nothing was imported.")
     find_repeats(found, graph, wrong)
@@ -116,7 +113,7 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
     while chunk := file.read(BLOCK):
         read += len(chunk)
         if max_bytes is not None and read > max_bytes:
-            raise RunTooLargeError(
+            raise TrecError(
                 f"{name} holds more than {max_bytes:,} bytes unpacked, which is too much to send at once: "
                 "send it in parts (docs/api.md), or use import_run on the server."
             )
@@ -227,6 +224,8 @@ def _each(words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, o
 
 def entity_of(word: str, graph: GraphArrays, *, quoted: bool = True) -> int | str:
     """Return the id of an entity key, percent-encoded if `quoted`, or what is wrong with it in words."""
+    if quoted and word.startswith(FILLER):
+        return graph.num_entities
     key = unquote(word) if quoted else word
     found = graph.entity_index.get(key)
     return f"the graph does not have entity {key[:200]!r}" if found is None else found
@@ -256,6 +255,18 @@ def id_of(key: int, graph: GraphArrays) -> str:
     """Return the question id of a key."""
     side, entity, relation = questions_from_keys(np.array([key]), graph.num_entities, graph.num_relations)
     return question_id(int(side[0]), graph.entities[int(entity[0])], graph.relations[int(relation[0])])
+
+
+def _without_fillers(found: RunFile, graph: GraphArrays) -> RunFile:
+    """End each list above its first filler (trec/runs/ of a test set): who comes there is not known."""
+    fillers = found.entity == graph.num_entities
+    if not fillers.any():
+        return found
+    questions, place = np.unique(found.question, return_inverse=True)
+    end = np.full(len(questions), -np.inf)
+    np.maximum.at(end, place[fillers], found.score[fillers])
+    kept = ~(found.score <= end[place])
+    return RunFile(*(column[kept] for column in found))
 
 
 def find_repeats(found: RunFile, graph: GraphArrays, wrong: Wrong) -> None:

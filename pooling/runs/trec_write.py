@@ -16,6 +16,7 @@ from pooling.scoring.merged_lists import Merged
 
 PIECE = 10_000  # lines that are written at once
 QUESTIONS = 1_000  # of a run, likewise
+FILLER = "%unknown-"  # before a place: no word of an entity begins so, since trec_word encodes %
 
 
 def trec_word(text: str) -> str:

@@ -74,8 +74,7 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
     left = demo.campaign.items.filter(state=ItemState.OPEN).count()
     assert left == round(0.2 * demo.campaign.items.count())
     names = {path.name for path in (tmp_path / "demo-test-set").iterdir()}
-    runs = {"runs"}
-    assert {"test.tsv", "judgements.tsv", "qrels.txt", "CHECKSUMS.sha256"} | runs <= names
+    assert {"test.tsv", "judgements.tsv", "trec", "ranks", "CHECKSUMS.sha256"} <= names
     assert [job.kind for job in Job.objects.order_by("id")] == [
         PoolingJob.TRAIN,
         PoolingJob.TRAIN,

@@ -12,8 +12,8 @@ from pooling.pools.build import get_pool
 
 class Command(ShellCommand):
     help = (
-        "Write topics.tsv, pool.txt, qrels.txt and run-SYSTEM.txt.gz of a pool to a new folder, for trec_eval, "
-        "pytrec_eval and ir_measures. Nothing is frozen; export_test_set writes a test set that stays."
+        "Write topics, pool, qrels and runs of a pool to a new folder, for trec_eval, pytrec_eval and ir_measures, "
+        "as trec/ of a test set has them. Nothing is frozen; export_test_set writes a test set that stays."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

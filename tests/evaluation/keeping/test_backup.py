@@ -476,7 +476,7 @@ def test_a_test_set_is_the_same_bytes_from_a_restored_place_and_another_process(
         {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
         for root in (tmp_path / "here", tmp_path / "again")
     )
-    assert {"v1/runs/transe.txt.gz", "v2/labels.jsonl"} <= set(here) and here["v2/labels.jsonl"]
+    assert {"v1/trec/runs/transe.txt.gz", "v2/labels.jsonl"} <= set(here) and here["v2/labels.jsonl"]
     assert again == here
 
 

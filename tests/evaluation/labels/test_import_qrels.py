@@ -96,15 +96,17 @@ def test_our_own_trec_qrels_come_back(labelled: Pool, tmp_path: Path, strict: bo
     """TREC has no word for an assumed negative: it comes back as negative, or as unjudged if exported strictly."""
     frozen = freeze_qrels(labelled, "v1")
     export_test_set(frozen, tmp_path / "out", ExportOptions(strict=strict))
-    qrels = given(labelled, (tmp_path / "out" / "qrels.txt").read_text(), "trec")
+    qrels = given(labelled, (tmp_path / "out/trec/qrels.txt").read_text(), "trec")
     assumed = LabelState.UNJUDGED if strict else LabelState.NEGATIVE
     assert states(qrels) == {t: assumed if s == LabelState.ASSUMED_NEGATIVE else s for t, s in states(frozen).items()}
     by_people = labelled.judgements.filter(verdict="negative").exclude(triple__reason="").count()
     n = by_people + (0 if strict else frozen.num_assumed_negative)
     assert frozen.num_assumed_negative > by_people > 0
+    absent = sum(state == LabelState.UNJUDGED for state in states(qrels).values())
     assert qrels.notes == [
+        f"{absent} of {labelled.triples.count()} pooled triples are not in the file and count as unjudged.",
         f"What is 0 in the file counts as judged negative ({n:,} of the filtered triples): TREC has no word for an "
-        "assumed negative; judgements.tsv of a test set has one."
+        "assumed negative; judgements.tsv of a test set has one.",
     ]
 
 

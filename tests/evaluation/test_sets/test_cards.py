@@ -21,7 +21,7 @@ TRIPLE = ["head", "relation", "tail"]
 SPLITS = {"train": "train.tsv", "validation": "valid.tsv", "test": "test.tsv", "known_test": "known_test.tsv"}
 TABLES = {
     "seeds": "seeds.tsv", "entity_labels": "entity_labels.tsv", "judgements": "judgements.tsv", "pool": "pool.tsv",
-    "topics": "topics.tsv", "measures": "measures.tsv", "per_question": "per_question.tsv.gz",
+    "topics": "trec/topics.tsv", "measures": "measures.tsv", "per_question": "per_question.tsv.gz",
 }  # fmt: skip
 NAMED = {"seeds": TRIPLE, "entity_labels": ["entity", "label"], "pool": [*TRIPLE, "depth", "found"]}
 FLOATS = {"value", *USUAL_NAMES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import re
 import subprocess
 import zipfile
 from collections import defaultdict
@@ -25,18 +26,18 @@ from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, read_qrels
 from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
-from evaluation.test_sets import files
+from evaluation.test_sets import files, trec_runs
 from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.trec import pool_topics
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
-from pooling.models import Pool
+from pooling.models import Pool, Run
 from pooling.pools.files import read_pool_file
 from pooling.pools.rows import read_rows
 from pooling.questions.kernel import questions_of
-from pooling.runs.files import parse_question_id
+from pooling.runs.files import TopK, parse_question_id, read_topk
 from pooling.runs.trec_read import Topics, id_of, read_run_file
 from pooling.runs.trec_write import trec_word
 from pooling.scoring.rank_rows import question_keys
@@ -45,12 +46,13 @@ from tests.factories import judge, names_of, town
 
 FILES = {
     "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "triples.tsv.gz", "seeds.tsv", "entity_labels.tsv",
-    "judgements.tsv", "labels.jsonl", "questions.tsv", "pool.tsv", "topics.tsv", "qrels.txt", "runs/transe.txt.gz",
-    "runs/distmult.txt.gz", "runs/complex.txt.gz", "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz",
-    "ranks/complex.tsv.gz", "measures.tsv", "score.py", "per_question.tsv.gz", "README.md", "croissant.json",
-    "CHECKSUMS.sha256",
+    "judgements.tsv", "labels.jsonl", "questions.tsv", "pool.tsv", "trec/topics.tsv", "trec/pool.txt",
+    "trec/qrels.txt", "trec/qrels_infap.txt", "trec/runs/transe.txt.gz", "trec/runs/distmult.txt.gz",
+    "trec/runs/complex.txt.gz", "trec/bpref/transe.txt.gz", "trec/bpref/distmult.txt.gz", "trec/bpref/complex.txt.gz",
+    "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv", "score.py",
+    "per_question.tsv.gz", "README.md", "croissant.json", "CHECKSUMS.sha256",
 }  # fmt: skip
-OF_RUNS = ("runs/", "ranks/", "measures", "score", "per_question")  # not there without runs
+OF_RUNS = ("trec/runs/", "trec/bpref/", "ranks/", "measures", "score", "per_question")  # not there without runs
 
 
 @pytest.fixture
@@ -141,7 +143,7 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
         "triples", "judgements", "topics", "measures", "per_question",
     ]  # fmt: skip
     for name in ("judgements", "topics", "measures", "per_question"):
-        file = folder / f"{name}.tsv"
+        file = folder / ("trec/topics.tsv" if name == "topics" else f"{name}.tsv")
         text = file.read_text() if file.exists() else gzip.decompress((folder / f"{name}.tsv.gz").read_bytes()).decode()
         header, *lines = (line.split("\t") for line in text.splitlines())
         records = [[as_text(record[f"{name}/{column}"]) for column in header] for record in data.records(name)]
@@ -173,9 +175,9 @@ def test_all_of_it_comes_back(qrels: Qrels, folder: Path):
     states = dict(zip(map(tuple, triples.tolist()), state.tolist(), strict=True))
     assert {triple: one.state for triple, one in judged.items()} == states
     asked = question_keys(questions_of(triples)[0], graph.num_entities, graph.num_relations)
-    run = read_run_file(folder / "runs/transe.txt.gz", "transe", graph, Topics(asked, "these"))
+    run = read_run_file(folder / "trec/runs/transe.txt.gz", "transe", graph, Topics(asked, "these"))
     pairs = zip(run.question.tolist(), run.entity.tolist(), strict=True)
-    lines = trec(folder / "runs/transe.txt.gz")
+    lines = trec(folder / "trec/runs/transe.txt.gz")
     assert [(id_of(q, graph), trec_word(graph.entities[e])) for q, e in pairs] == [(ln[0], ln[2]) for ln in lines]
 
 
@@ -266,7 +268,7 @@ def test_a_full_disk_leaves_nothing(qrels: Qrels, tmp_path: Path, monkeypatch):
         yield "question\tside"
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(files, "topics", full)
+    monkeypatch.setattr(files, "judgement_lines", full)
     target = tmp_path / "below" / "out"
     target.parent.mkdir()
     with pytest.raises(ArtifactError) as caught:
@@ -284,39 +286,138 @@ def trec(path: Path) -> list[list[str]]:
     return [line.split(" ") for line in text.decode().splitlines()]
 
 
-def as_trec_eval(folder: Path, system: str) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+# measures of trec_eval, and how the pages call them
+TREC_EVAL = {
+    "recip_rank": "macro_mrr", "map": "map", "map_cut_20": "map@20", "ndcg": "ndcg", "ndcg_cut_20": "ndcg@20",
+    "success_1": "macro_hits@1", "success_3": "macro_hits@3", "success_10": "macro_hits@10", "bpref": "bpref",
+    "infAP": "infap",
+}  # fmt: skip
+
+
+def by_trec_eval(folder: Path, system: str) -> dict[str, float]:
+    """Compute what the card says by trec_eval's own code, as means over the questions of the qrels (its -c)."""
+    found = {}
+    for theirs, ours in TREC_EVAL.items():
+        file = "qrels_infap.txt" if theirs == "infAP" else "qrels.txt"
+        judged, run = as_trec_eval(folder, system, file, "bpref" if theirs == "bpref" else "runs")
+        name = re.sub(r"_(?=[0-9])", ".", theirs)
+        values = pytrec_eval.RelevanceEvaluator(judged, {name}).evaluate(run)
+        found[ours] = sum(values[q][theirs] if q in values else 0.0 for q in judged) / len(judged)
+    return found
+
+
+def as_trec_eval(
+    folder: Path, system: str, file: str = "qrels.txt", runs: str = "runs"
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     run: dict[str, dict[str, float]] = defaultdict(dict)
-    for question, _, entity, relevance in trec(folder / "qrels.txt"):
+    for question, _, entity, relevance in trec(folder / "trec" / file):
         qrels[question][entity] = int(relevance)
-    for question, q0, entity, rank, score, tag in trec(folder / f"runs/{system}.txt.gz"):
+    for question, q0, entity, rank, score, tag in trec(folder / f"trec/{runs}/{system}.txt.gz"):
         assert (q0, tag, int(score)) == ("Q0", system, -int(rank))
         run[question][entity] = float(score)
     return dict(qrels), dict(run)
 
 
 def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path):
-    names = {"recip_rank": "macro_mrr", "map": "map", "map_cut_20": "map@20", "ndcg_cut_20": "ndcg@20"}
-    ours = metrics(qrels.pool, "qrels:v1", list(names.values()))["systems"]
+    ours = metrics(qrels.pool, "qrels:v1", list(TREC_EVAL.values()))["systems"]
     for system in ours:
-        judged, run = as_trec_eval(folder, system)
-        evaluated = {q for q, entities in judged.items() if 1 in entities.values()}
-        theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map", "map_cut.20", "ndcg_cut.20"}).evaluate(
-            run
-        )
-        assert evaluated <= set(theirs)
-        for name, own in names.items():
-            mean = sum(theirs[q][name] for q in evaluated) / len(evaluated)
-            assert ours[system][own] == pytest.approx(mean, abs=1e-6), (system, name)
+        assert by_trec_eval(folder, system) == pytest.approx(ours[system], abs=1e-6), system
+
+
+def test_no_tool_sees_a_judgement_that_nobody_made(qrels: Qrels, folder: Path):
+    """ir_measures takes every line of qrels for a judgement, so that -1 is in the file for infAP alone."""
+    from ir_measures import Judged, calc_aggregate, read_trec_qrels, read_trec_run
+
+    assert qrels.num_unjudged and {line[3] for line in trec(folder / "trec/qrels.txt")} == {"0", "1"}
+    assert {line[3] for line in trec(folder / "trec/qrels_infap.txt")} == {"-1", "0", "1"}
+    judged = list(read_trec_qrels(str(folder / "trec/qrels.txt")))
+    for system, ours in metrics(qrels.pool, "qrels:v1", ["judged@5"])["systems"].items():
+        text = gzip.decompress((folder / f"trec/runs/{system}.txt.gz").read_bytes()).decode()
+        theirs = calc_aggregate([Judged @ 5], judged, list(read_trec_run(text)))
+        assert theirs[Judged @ 5] == pytest.approx(ours["judged@5"], abs=1e-6)
+
+
+def short_runs(monkeypatch: pytest.MonkeyPatch, depth: int = 2) -> None:
+    """As if runs had kept fewer candidates, so that places between their answers are unknown."""
+
+    def read(run: Run, *, keep: bool = True) -> TopK:
+        found = read_topk(run, keep=keep)
+        return found._replace(entity=found.entity[:, :depth])
+
+    monkeypatch.setattr(trec_runs, "read_topk", read)
+
+
+def test_places_that_no_run_kept_have_fillers_and_the_measures_stay(qrels: Qrels, tmp_path: Path, monkeypatch):
+    export_test_set(qrels, tmp_path / "known")
+    short_runs(monkeypatch)
+    export_test_set(qrels, tmp_path / "out")
+    ours = metrics(qrels.pool, "qrels:v1", list(TREC_EVAL.values()))["systems"]
+    for system in ours:
+        assert by_trec_eval(tmp_path / "out", system) == pytest.approx(ours[system], abs=1e-6), system
+        name = f"trec/runs/{system}.txt.gz"
+        whole = {(line[0], line[3]): line for line in trec(tmp_path / "known" / name)}
+        lines = trec(tmp_path / "out" / name)
+        fillers = [line for line in lines if line[2].startswith("%unknown-")]
+        assert fillers and all(line[2] == f"%unknown-{line[3]}" for line in fillers)
+        assert all(line == whole[line[0], line[3]] for line in lines if line not in fillers)
+        last = {question: int(rank) for question, _, _, rank, *_ in lines}
+        assert all(last[q] == sum(line[0] == q for line in lines) for q in last)
+    graph = open_graph(qrels.pool.graph)
+    asked = question_keys(questions_of(read_qrels(qrels)[0])[0], graph.num_entities, graph.num_relations)
+    back = read_run_file(tmp_path / "out/trec/runs/transe.txt.gz", "transe", graph, Topics(asked, "these"))
+    first = {
+        line[0]: int(line[3]) for line in reversed(trec(tmp_path / "out/trec/runs/transe.txt.gz")) if "%u" in line[2]
+    }
+    lines = trec(tmp_path / "out/trec/runs/transe.txt.gz")
+    kept = [line for line in lines if int(line[3]) < first.get(line[0], 1000)]  # a list ends at its first filler
+    assert len(back.line) == len(kept) < len(lines)
+
+
+def test_cut_runs_say_what_they_lack(qrels: Qrels, tmp_path: Path, monkeypatch):
+    short_runs(monkeypatch)
+    monkeypatch.setattr(trec_runs, "MOST_LINES", 0)
+    monkeypatch.setattr(trec_runs, "CUT", 4)
+    export_test_set(qrels, tmp_path / "out")
+    ours = metrics(qrels.pool, "qrels:v1", list(TREC_EVAL.values()))["systems"]
+    lacking = {"macro_mrr": 0.0, "map": 0.0}
+    for system in ours:
+        theirs = by_trec_eval(tmp_path / "out", system)
+        assert theirs["bpref"] == pytest.approx(ours[system]["bpref"], abs=1e-6)
+        assert theirs["macro_hits@3"] == pytest.approx(ours[system]["macro_hits@3"], abs=1e-6)
+        lacking = {name: max(lacks, ours[system][name] - theirs[name]) for name, lacks in lacking.items()}
+    assert min(lacking.values()) > 0.001
+    card = (tmp_path / "out/README.md").read_text()
+    told = re.search(r"recip_rank lacks ([0-9.]+) at most, map ([0-9.]+);", card)
+    assert told and float(told[1]) >= lacking["macro_mrr"] and float(told[2]) >= lacking["map"]
+    assert "trec_eval -c -m success.1,3,10 -m map_cut.20 -m ndcg_cut.20 trec/qrels.txt trec/runs/SYSTEM.txt" in card
+    assert "infAP trec/" not in card
+
+
+def test_the_command_on_the_card_gives_the_figures_of_the_card(qrels: Qrels, folder: Path):
+    """Its measures, read from the card, by pytrec_eval, to the four digits of the card."""
+    card = (folder / "README.md").read_text()
+    commands = [line for line in card.splitlines() if line.startswith("trec_eval -c ")]
+    assert commands == [
+        "trec_eval -c -m recip_rank -m success.1,3,10 -m map -m map_cut.20 -m ndcg_cut.20 trec/qrels.txt "
+        "trec/runs/SYSTEM.txt",
+        "trec_eval -c -m bpref trec/qrels.txt trec/bpref/SYSTEM.txt",
+        "trec_eval -c -m infAP trec/qrels_infap.txt trec/runs/SYSTEM.txt",
+    ]
+    ours = metrics(qrels.pool, "qrels:v1", ["macro_mrr", "map@20", "ndcg@20", "macro_hits@3"])["systems"]
+    for system, values in ours.items():
+        row = next(line for line in card.splitlines() if line.startswith(f"| {system} |"))
+        theirs = by_trec_eval(folder, system)
+        assert all(f"| {theirs[name]:.4f} |" in f"{row}" for name in values)
 
 
 def test_ir_measures_reads_the_files_and_gives_our_measures(qrels: Qrels, folder: Path):
     from ir_measures import AP, RR, calc_aggregate, read_trec_qrels, read_trec_run
 
     ours = metrics(qrels.pool, "qrels:v1", ["macro_mrr", "map"])["systems"]["complex"]
-    judged = list(read_trec_qrels(str(folder / "qrels.txt")))
+    judged = list(read_trec_qrels(str(folder / "trec/qrels.txt")))
     answered = {one.query_id for one in judged if one.relevance == 1}
-    run = list(read_trec_run(gzip.decompress((folder / "runs/complex.txt.gz").read_bytes()).decode()))
+    run = list(read_trec_run(gzip.decompress((folder / "trec/runs/complex.txt.gz").read_bytes()).decode()))
     theirs = calc_aggregate([RR, AP], [one for one in judged if one.query_id in answered], run)
     assert theirs[RR] == pytest.approx(ours["macro_mrr"], abs=1e-6)
     assert theirs[AP] == pytest.approx(ours["map"], abs=1e-6)
@@ -329,7 +430,7 @@ def test_runs_hold_every_candidate_in_strict_order(qrels: Qrels, folder: Path):
     for system in systems_with_runs(qrels.pool):
         oracle = Oracle(qrels.pool, system)
         lists: dict[str, list[int]] = defaultdict(list)
-        for question, _, entity, rank, *_ in trec(folder / f"runs/{system.name}.txt.gz"):
+        for question, _, entity, rank, *_ in trec(folder / f"trec/runs/{system.name}.txt.gz"):
             lists[question].append(index[entity])
             assert int(rank) == len(lists[question])
         for question, entities in lists.items():
@@ -339,27 +440,32 @@ def test_runs_hold_every_candidate_in_strict_order(qrels: Qrels, folder: Path):
             assert entities == oracle.ranking((side, relation, given)), question
 
 
-def test_qrels_hold_both_questions_of_every_triple(qrels: Qrels, folder: Path):
-    graph, pool = qrels.pool.graph, qrels.pool
+def test_qrels_hold_both_questions_of_every_triple_if_they_have_an_answer(qrels: Qrels, folder: Path):
     relevance = {"positive": "1", "negative": "0", "assumed_negative": "0", "unjudged": "-1"}
-    expected = set()
+    every = set()
     for head, relation, tail, state, *_ in rows(folder / "judgements.tsv")[1:]:
         h, r, t = (quote(name, safe="") for name in (head, relation, tail))
-        expected.add((f"tail:{h}:{r}", "0", trec_word(tail), relevance[state]))
-        expected.add((f"head:{t}:{r}", "0", trec_word(head), relevance[state]))
-    lines = trec(folder / "qrels.txt")
-    assert set(map(tuple, lines)) == expected
-    assert len(lines) == len(expected) == 2 * (pool.seeds.count() + pool.triples.count())
-    assert graph.name == "town"
+        every.add((f"tail:{h}:{r}", "0", trec_word(tail), relevance[state]))
+        every.add((f"head:{t}:{r}", "0", trec_word(head), relevance[state]))
+    answered = {line[0] for line in every if line[3] == "1"}
+    expected = {line for line in every if line[0] in answered}
+    assert len(every) > len(expected)
+    lines = trec(folder / "trec/qrels_infap.txt")
+    assert (set(map(tuple, lines)), len(lines)) == (expected, len(expected))
+    lines = trec(folder / "trec/qrels.txt")
+    expected = {line for line in expected if line[3] != "-1"}
+    assert (set(map(tuple, lines)), len(lines)) == (expected, len(expected))
 
 
 def test_strict_qrels_leave_assumed_negatives_unjudged(qrels: Qrels, folder: Path, tmp_path: Path):
     export_test_set(qrels, tmp_path / "strict", options=ExportOptions(strict=True))
-    plain, strict = trec(folder / "qrels.txt"), trec(tmp_path / "strict" / "qrels.txt")
+    plain, strict = (trec(of / "trec/qrels_infap.txt") for of in (folder, tmp_path / "strict"))
     assert [line[:3] for line in plain] == [line[:3] for line in strict]
     changed = [(a[3], b[3]) for a, b in zip(plain, strict, strict=True) if a[3] != b[3]]
     assert set(changed) == {("0", "-1")}
-    assert len(changed) == 2 * qrels.num_assumed_negative
+    judged = trec(tmp_path / "strict/trec/qrels.txt")
+    assert judged == [line for line in strict if line[3] != "-1"]
+    assert len(changed) == len(trec(folder / "trec/qrels.txt")) - len(judged)
 
 
 @pytest.mark.parametrize(
@@ -373,17 +479,17 @@ def test_keys_become_words_and_come_back(key, word):
 
 
 def test_odd_keys_are_in_the_files_as_words(folder: Path):
-    for name in ("qrels.txt", "runs/transe.txt.gz"):
+    for name in ("trec/pool.txt", "trec/runs/transe.txt.gz"):
         lines = trec(folder / name)
-        assert {len(line) for line in lines} == {4 if name == "qrels.txt" else 6}
+        assert {len(line) for line in lines} == {4 if name == "trec/pool.txt" else 6}
         entities = {line[2] for line in lines}
         assert {"per%20son%200", "50%25", "a:b", "ü/é", 'q"7"', "x+y&z"} <= entities
 
 
 def test_topics_ask_every_question_in_words(qrels: Qrels, folder: Path):
-    header, *lines = rows(folder / "topics.tsv")
+    header, *lines = rows(folder / "trec/topics.tsv")
     assert header == ["question", "side", "entity", "relation", "text"]
-    asked = {question for question, *_ in trec(folder / "qrels.txt")}
+    asked = {question for name in ("qrels.txt", "pool.txt") for question, *_ in trec(folder / "trec" / name)}
     assert [line[0] for line in lines] == list(dict.fromkeys(line[0] for line in lines))
     assert {line[0] for line in lines} == asked
     by_id = {line[0]: line[1:] for line in lines}
@@ -468,4 +574,4 @@ def test_a_run_that_is_gone_is_named_and_nothing_is_written(qrels: Qrels, tmp_pa
     )
     assert not (tmp_path / "out").exists()
     export_test_set(qrels, tmp_path / "out", ExportOptions(with_runs=False))
-    assert "runs/transe.txt.gz" not in names_in(tmp_path / "out")
+    assert "trec/runs/transe.txt.gz" not in names_in(tmp_path / "out")

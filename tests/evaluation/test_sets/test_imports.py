@@ -153,7 +153,9 @@ def test_a_judged_test_set_of_ours_keeps_assumed_negatives_by_its_judgements(tow
     export_test_set(frozen, tmp_path / "out", ExportOptions(with_runs=False))
     same = {"seeds_file": tmp_path / "out/seeds.tsv"}
     told = import_test_set(town, (tmp_path / "out/judgements.tsv").read_bytes(), "j.tsv", name="tsv", **same)
-    trec = import_test_set(town, (tmp_path / "out/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same)
+    trec = import_test_set(
+        town, (tmp_path / "out/trec/qrels.txt").read_bytes(), "q.txt", name="trec", format="trec", **same
+    )
     negative, assumed = frozen.num_negative, frozen.num_assumed_negative
     assert negative and assumed
     assert triples_of(told.pool.seeds) == triples_of(trec.pool.seeds) == triples_of(pool.seeds)

@@ -127,7 +127,8 @@ def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path)
     assert data.metadata.ctx.issues.errors == set()
     told = {one.id: one for one in data.metadata.record_sets}
     assert set(told) == {"triples", "judgements", "labels", "questions", "topics"}
-    names = {name: f"{name}.tsv.gz" if name == "triples" else f"{name}.tsv" for name in set(told) - {"labels"}}
+    names = {name: f"{name}.tsv" for name in set(told) - {"labels"}}
+    names |= {"triples": "triples.tsv.gz", "topics": "trec/topics.tsv"}
     lines = {name: [line.split("\t") for line in files[file].splitlines()] for name, file in names.items()}
     tables = {name: (header, rows) for name, (header, *rows) in lines.items()}
     objects = [json.loads(line) for line in files["labels.jsonl"].splitlines()]
@@ -239,7 +240,7 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
         f"People were asked from {first:%Y-%m-%d} to {last:%Y-%m-%d}, in the words of questions.tsv.",
         "A link to evidence was asked: for yes and no. Order of judging: depth.",
         "Only 4 of the 9 questions have a positive answer: leave the others",
-        "`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read qrels.txt.",
+        "`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read trec/qrels.txt.",
         "9 questions. 9 labels of 4 people,",
         "2 labels made elsewhere.",
         "3 triples have two labels, 2 of them yes or no from both.",
@@ -290,7 +291,7 @@ def test_options_leave_out_what_they_say(world: World, tmp_path: Path):
     assert some["pool.tsv"].splitlines() == pooled and len(pooled) == 2
     spoken = [json.loads(line) for line in some["labels.jsonl"].splitlines()]
     assert len(spoken) == 4 and all((one["head"], one["relation"], one["tail"]) in kept for one in spoken)
-    assert {line.split(" ")[3] for line in some["qrels.txt"].splitlines()} == {"1"}
+    assert {line.split(" ")[3] for line in some["trec/qrels.txt"].splitlines()} == {"1"}
     assert "This archive: positives only. The numbers below are of all judgements." in some["README.md"]
     assert [ln for ln in some["README.md"].splitlines() if ln not in whole["README.md"].splitlines()] == [
         "This archive: positives only. The numbers below are of all judgements."
@@ -301,5 +302,5 @@ def test_qrels_of_an_earlier_version_are_exported_with_what_is_known_now(world: 
     old = write_qrels(world.pool, "old", *pooled_state(world.pool), origin=QrelsOrigin.FROZEN, user=None)
     new = freeze_qrels(world.pool, "v1")
     found, expected = export(old, tmp_path / "old"), export(new, tmp_path / "new")
-    for name in ("judgements.tsv", "questions.tsv", "pool.tsv", "qrels.txt"):
+    for name in ("judgements.tsv", "questions.tsv", "pool.tsv", "trec/qrels.txt"):
         assert found[name] == expected[name], name

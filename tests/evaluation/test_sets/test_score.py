@@ -125,7 +125,7 @@ def test_the_recipe_for_pykeen_gives_the_micro_mrr_of_the_card(
     names: dict = {}
     exec(splits, names)
     model = DistMult(triples_factory=names["train"], embedding_dim=8, random_seed=3)
-    topics = [line.split("\t") for line in (folder / "topics.tsv").read_text().splitlines()[1:]]
+    topics = [line.split("\t") for line in (folder / "trec/topics.tsv").read_text().splitlines()[1:]]
     lines = []
     keys = np.array(list(names["entities"]))
     for question, side, entity, relation, _ in topics:

@@ -40,30 +40,28 @@ def folder(labelled: Pool, tmp_path: Path) -> Path:
 
 
 def run_text(folder: Path, system: str) -> str:
-    return gzip.decompress((folder / f"run-{system}.txt.gz").read_bytes()).decode()
+    return gzip.decompress((folder / f"runs/{system}.txt.gz").read_bytes()).decode()
 
 
 def test_the_files_and_their_checksums(folder: Path):
-    runs = {f"run-{name}.txt.gz" for name in ("transe", "distmult", "complex")}
-    assert {path.name for path in folder.iterdir()} == {
-        "topics.tsv",
-        "pool.txt",
-        "qrels.txt",
-        "CHECKSUMS.sha256",
-        *runs,
+    systems = ("transe", "distmult", "complex")
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")} == {
+        *("topics.tsv", "pool.txt", "qrels.txt", "qrels_infap.txt", "CHECKSUMS.sha256"),
+        *(f"{runs}/{name}.txt.gz" for runs in ("runs", "bpref") for name in systems),
     }
 
 
 def test_exported_twice_it_is_the_same_bytes(labelled: Pool, folder: Path, tmp_path: Path):
     for path in export_trec(labelled, tmp_path / "again"):
-        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+        assert path.read_bytes() == (folder / path.relative_to(tmp_path / "again")).read_bytes(), path.name
 
 
-def test_the_test_set_has_the_same_topics_qrels_and_runs(labelled: Pool, folder: Path, tmp_path: Path):
+def test_the_test_set_has_the_same_files(labelled: Pool, folder: Path, tmp_path: Path):
     export_test_set(freeze_qrels(labelled, "v1"), tmp_path / "set")
-    for name in ("topics.tsv", "qrels.txt"):
-        assert (tmp_path / "set" / name).read_bytes() == (folder / name).read_bytes(), name
-    assert (tmp_path / "set/runs/transe.txt.gz").read_bytes() == (folder / "run-transe.txt.gz").read_bytes()
+    files = {path.relative_to(folder) for path in folder.rglob("*.*") if path.name != "CHECKSUMS.sha256"}
+    assert files == {path.relative_to(tmp_path / "set/trec") for path in (tmp_path / "set/trec").rglob("*.*")}
+    for name in files:
+        assert (tmp_path / "set/trec" / name).read_bytes() == (folder / name).read_bytes(), name
 
 
 def test_frozen_qrels_are_exported_as_they_were(labelled: Pool, folder: Path, tmp_path: Path):
@@ -79,34 +77,30 @@ def test_frozen_qrels_are_exported_as_they_were(labelled: Pool, folder: Path, tm
 def test_the_pool_file_holds_both_questions_of_what_is_pooled_and_no_label(labelled: Pool, folder: Path):
     lines = [line.split(" ") for line in (folder / "pool.txt").read_text().splitlines()]
     assert {line[3] for line in lines} == {"-1"}
-    qrels = {tuple(line.split(" ")[:3]) for line in (folder / "qrels.txt").read_text().splitlines()}
     listed = {tuple(line[:3]) for line in lines}
-    assert listed <= qrels
     assert len(listed) == len(lines) == 2 * labelled.triples.count()
 
 
 def test_topics_are_the_questions_of_the_qrels(labelled: Pool, folder: Path):
     topics = [line.split("\t")[0] for line in (folder / "topics.tsv").read_text().splitlines()[1:]]
-    asked = {line.split(" ")[0] for line in (folder / "qrels.txt").read_text().splitlines()}
+    asked = {
+        line.split(" ")[0] for name in ("qrels.txt", "pool.txt") for line in (folder / name).read_text().splitlines()
+    }
     assert len(set(topics)) == len(topics)
     assert set(topics) == asked
     assert {line.split("\t")[0] for line in list(pool_topics(labelled))[1:]} < asked
 
 
-def answered(qrels: dict[str, dict[str, int]]) -> set[str]:
-    return {question for question, found in qrels.items() if 1 in found.values()}
-
-
 def test_pytrec_eval_reads_the_files_and_finds_our_values(labelled: Pool, folder: Path):
     with (folder / "qrels.txt").open() as file:
         qrels = pytrec_eval.parse_qrel(file)
-    assert {value for found in qrels.values() for value in found.values()} == {-1, 0, 1}
+    assert {value for found in qrels.values() for value in found.values()} == {0, 1}
     ours = metrics(labelled, "current", ["macro_mrr", "map", "bpref"])["systems"]
     for system in ours:
         run = pytrec_eval.parse_run(run_text(folder, system).splitlines())
         found = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "map", "bpref"}).evaluate(run)
-        for theirs, own in (("recip_rank", "macro_mrr"), ("map", "map")):
-            mean = np.mean([found[q][theirs] for q in answered(qrels)])
+        for theirs, own in (("recip_rank", "macro_mrr"), ("map", "map"), ("bpref", "bpref")):
+            mean = np.mean([found[q][theirs] for q in qrels])
             assert ours[system][own] == pytest.approx(mean, abs=1e-6), (system, own)
 
 

@@ -137,7 +137,15 @@ def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tabl
     export_test_set(freeze_qrels(pool, "v1"), tmp_path / "out")
     files = {
         name: (tmp_path / "out" / name).read_text().splitlines()
-        for name in ("train.tsv", "test.tsv", "pool.tsv", "judgements.tsv", "qrels.txt", "topics.tsv")
+        for name in (
+            "train.tsv",
+            "test.tsv",
+            "pool.tsv",
+            "judgements.tsv",
+            "trec/pool.txt",
+            "trec/qrels.txt",
+            "trec/topics.tsv",
+        )
     }
     assert files["train.tsv"] == ["=1+1\t=knows\t@cmd", "-2\t=knows\t+3", "+3\t=knows\t@cmd"]
     assert files["test.tsv"] == ["@cmd\t=knows\t=1+1"]
@@ -146,8 +154,9 @@ def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tabl
         ["@cmd", "=knows", "=1+1"],
         ["@cmd", "=knows", "-2"],
     ]
-    assert {line.split(" ")[2] for line in files["qrels.txt"]} == {"@cmd", "=1+1", "-2"}
-    assert {line.split("\t")[2] for line in files["topics.tsv"][1:]} == {"@cmd", "=1+1", "-2"}
+    assert {line.split(" ")[2] for line in files["trec/pool.txt"]} == {"@cmd", "-2"}
+    assert {line.split(" ")[2] for line in files["trec/qrels.txt"]} == {"@cmd", "=1+1"}
+    assert {line.split("\t")[2] for line in files["trec/topics.tsv"][1:]} == {"@cmd", "=1+1", "-2"}
 
 
 def pool_of_formulas(folder: Path) -> Pool:

@@ -149,7 +149,7 @@ def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool)
     assert answer["Content-Disposition"] == 'attachment; filename="p-v1.zip"'
     content = b"".join(answer)
     assert content == path.read_bytes()
-    assert "p-v1/qrels.txt" in zipfile.ZipFile(io.BytesIO(content)).namelist()
+    assert "p-v1/trec/qrels.txt" in zipfile.ZipFile(io.BytesIO(content)).namelist()
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_qrels_of_another_pool_are_not_found_here(sign_in, labelled: Pool):
     assert client.get(f"/pools/p/export/v1/{export.pk}.zip").status_code == 404
 
 
-@pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt"])
+@pytest.mark.parametrize("file", ["topics.tsv", "pool.txt", "qrels.txt", "qrels_infap.txt"])
 def test_trec_files_of_this_moment_are_taken_away(sign_in, labelled: Pool, file: str):
     client = sign_in("researcher")
     assert f"/pools/p/export/trec/{file}" in links(client.get(PAGE))
