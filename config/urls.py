@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
 
-from core.api.views import Nothing
+from core.api.views import Nothing, with_slash
 
 urlpatterns = [
     path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/v1/", include("pooling.api.urls")),
     path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
+    re_path(r"^api/v1/(?P<path>.*[^/])/$", with_slash, name="api-with-slash"),
     re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),
     path("", include("evaluation.urls")),
 ]

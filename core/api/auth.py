@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 from knox.auth import TokenAuthentication
-from rest_framework.authentication import SessionAuthentication
+from rest_framework.authentication import SessionAuthentication, get_authorization_header
 from rest_framework.request import Request
 
 from core.models import ApiToken
@@ -21,7 +21,15 @@ class SignedIn(SessionAuthentication):
 
 
 class Token(TokenAuthentication):
-    """Accept `Authorization: Token tp_…`; knox looks the hash up and refuses expired tokens and inactive people."""
+    """Accept `Authorization: Bearer tp_…` or `Token tp_…`.
+
+    knox looks the hash up and refuses expired tokens and inactive people.
+    """
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the scheme of the request, which knox compares with this."""
+        scheme = get_authorization_header(request).partition(b" ")[0]
+        return "Bearer" if scheme.lower() == b"bearer" else str(super().authenticate_header(request))
 
     def authenticate_credentials(self, token: bytes) -> tuple[Any, ApiToken]:
         try:

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
@@ -15,7 +16,7 @@ from rest_framework.views import APIView
 
 from core.api.throttle import ByRole
 from core.enums import TokenScope
-from core.errors import GoneError, UserError
+from core.errors import GoneError, TooLargeError, UserError
 from core.files.artifacts import ArtifactError
 from core.models import ApiToken
 from core.people.roles import can_evaluate
@@ -27,9 +28,9 @@ MAX_BODY = 100_000  # bytes
 class TooLarge(exceptions.APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, what: str = "This request") -> None:
         size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"
-        super().__init__(f"This request is too large: send at most {size}.")
+        super().__init__(f"{what} is too large: send at most {size}.")
 
 
 class AnyType(BaseContentNegotiation):
@@ -87,11 +88,17 @@ class Endpoint(APIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, UserError):
-            known: dict[type[UserError], int] = {ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE, **self.status_of}
+            known: dict[type[UserError], int] = {
+                ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE,
+                TooLargeError: TooLarge.status_code,
+                **self.status_of,
+            }
             code = next((known[t] for t in type(exc).__mro__ if t in known), 400)
             return Response({"error": str(exc)}, code)
         if isinstance(exc, GoneError):
             return Response({"error": str(exc)}, status.HTTP_404_NOT_FOUND)
+        if isinstance(exc, RequestDataTooBig):  # a form may be as large as its file, but not its fields
+            exc = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "What the form holds beside its file")
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
             return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, Http404 | exceptions.NotFound):

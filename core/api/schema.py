@@ -64,5 +64,5 @@ class TokenScheme(OpenApiAuthenticationExtension):
     name = "token"
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
-        words = "Token tp_…: made on the page Account, API tokens."
-        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": words}
+        words = "A token tp_…, made on the page Account, API tokens. `Authorization: Token tp_…` is taken too."
+        return {"type": "http", "scheme": "bearer", "description": words}

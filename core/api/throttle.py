@@ -7,6 +7,8 @@ from rest_framework.views import APIView
 
 from core.people.roles import CampaignRole, Person, site_roles
 
+OPEN_RATE = "60/min"  # of an address that has not signed in: it can read the OpenAPI document alone
+
 
 class ByPerson(SimpleRateThrottle):
     """Count the requests of each person, or of each of their tokens; settings.API_RATES has the rates."""
@@ -25,7 +27,9 @@ class ByPerson(SimpleRateThrottle):
         return super().allow_request(request, view)
 
     def get_cache_key(self, request: Request, view: APIView) -> str | None:
-        caller = getattr(request.auth, "pk", None) or f"person-{request.user.pk}"
+        caller = getattr(request.auth, "pk", None) or (
+            f"person-{request.user.pk}" if request.user.is_authenticated else f"at-{self.get_ident(request)}"
+        )
         return self.cache_format % {"scope": "api", "ident": caller}
 
 
@@ -33,6 +37,8 @@ class ByRole(ByPerson):
     """Take the rate of the person's role of the site. The annotation page saves this query: nobody there has one."""
 
     def rate_of(self, person: Person) -> str:
+        if not person.is_authenticated:
+            return OPEN_RATE
         roles = site_roles(person)
         rates = (rate for role, rate in settings.API_RATES.items() if role in roles)
         return str(next(rates, super().rate_of(person)))

@@ -2,9 +2,14 @@
 
 from typing import Any
 
-from django.http import Http404
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import resolve
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.permissions import AllowAny
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,8 +19,9 @@ from core.enums import TokenScope
 
 
 class Schema(Endpoint, SpectacularAPIView):
-    """GET this document, as YAML or JSON."""
+    """GET this document, as YAML or JSON. It says nothing of what is on the site, so everybody may read it."""
 
+    permission_classes = [AllowAny]
     scopes = {"GET": tuple(TokenScope)}
 
     def allowed(self, person: Any) -> bool:
@@ -26,6 +32,15 @@ class Schema(Endpoint, SpectacularAPIView):
         self.request.accepted_renderer = JSONRenderer()
         self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)
+
+
+@csrf_exempt  # the view that it calls says what it needs
+@login_not_required
+def with_slash(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Answer an address below /api/v1/ that ends with a slash as the one without it."""
+    match = resolve(f"/api/v1/{path}")
+    request.resolver_match = match
+    return match.func(request, *match.args, **match.kwargs)
 
 
 @extend_schema(exclude=True)

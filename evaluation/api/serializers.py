@@ -5,7 +5,9 @@ from typing import Any
 from django.urls import reverse
 from rest_framework import serializers
 
+from evaluation.labels.frozen import SETTLED
 from evaluation.labels.import_qrels import FORMATS, THRESHOLDS
+from evaluation.labels.qrels import STATE_NAMES
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.files import ExportOptions
 from pooling.api.serializers import JobData
@@ -39,6 +41,20 @@ class QrelsData(serializers.ModelSerializer[Qrels]):
         counts = ("num_positive", "num_negative", "num_assumed_negative", "num_unjudged")
         terms = ("notes", "licence", "citation", "systems")
         fields = ("pool", "name", "origin", *counts, *terms, "sha256", "created_at", "created_by")
+
+
+class JudgementData(Fields):
+    id = serializers.IntegerField()
+    head = serializers.CharField()
+    relation = serializers.CharField()
+    tail = serializers.CharField()
+    state = serializers.ChoiceField(choices=list(STATE_NAMES.values()))
+    settled = serializers.ChoiceField(choices=SETTLED, help_text="How it came to its state.")
+    filter = serializers.CharField(
+        allow_blank=True, help_text="The filter that took it, unless a label says more; empty: people judge it."
+    )
+    depth = serializers.IntegerField(help_text="The smallest rank at which a system found it.")
+    decided_at = serializers.DateTimeField(allow_null=True)
 
 
 class FreezeInput(Fields):

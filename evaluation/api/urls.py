@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.api import test_sets, views
+from evaluation.api import judgements, test_sets, views
 
 urlpatterns = [
     path("measures", views.Measures.as_view(), name="api-measures"),
@@ -10,6 +10,7 @@ urlpatterns = [
     path("analyses", views.Analyses.as_view(), name="api-analyses"),
     path("pools/<slug:pool>/evaluations", views.Evaluations.as_view(), name="api-evaluations"),
     path("pools/<slug:pool>/evaluations/<slug:analysis>", views.AnalysisOne.as_view(), name="api-evaluation"),
+    path("pools/<slug:pool>/judgements", judgements.Judgements.as_view(), name="api-judgements"),
     path("pools/<slug:pool>/qrels", test_sets.PoolQrels.as_view(), name="api-pool-qrels"),
     path("pools/<slug:pool>/qrels/<slug:qrels>", test_sets.QrelsOne.as_view(), name="api-qrels"),
     path("pools/<slug:pool>/imported-qrels", test_sets.ImportedQrels.as_view(), name="api-imported-qrels"),

@@ -124,20 +124,28 @@ def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
 
 def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
     """Write how the triples that have a judgement came to it."""
-    third = live_labels().filter(item__campaign__pool=pool, slot__number=ADJUDICATION)
-    adjudicated = set(third.values_list("item__triple_id", flat=True))
+    adjudicated = adjudicated_triples(pool)
     rows = pool.judgements.order_by().values_list("triple_id", "verdict", "origin")
     for triple, verdict, origin in rows.iterator(chunk_size=5000):
         if triple in of_id:
-            settled[of_id[triple]] = SETTLED.index(
-                "undecided"
-                if verdict == Verdict.UNDECIDED
-                else "imported"
-                if origin == JudgementOrigin.IMPORT
-                else "adjudicated"
-                if triple in adjudicated
-                else "agreed"
-            )
+            settled[of_id[triple]] = SETTLED.index(how_settled(verdict, origin, triple in adjudicated))
+
+
+def how_settled(verdict: str, origin: str, is_adjudicated: bool) -> str:
+    """Return how a triple came to its judgement, a word of SETTLED."""
+    if verdict == Verdict.UNDECIDED:
+        return "undecided"
+    if origin == JudgementOrigin.IMPORT:
+        return "imported"
+    return "adjudicated" if is_adjudicated else "agreed"
+
+
+def adjudicated_triples(pool: Pool, among: Iterable[int] | None = None) -> set[int]:
+    """Return the ids of the pool's triples on which an adjudicator's answer counts: of all, or of those in `among`."""
+    third = live_labels().filter(item__campaign__pool=pool, slot__number=ADJUDICATION)
+    if among is not None:
+        third = third.filter(item__triple__in=list(among))
+    return set(third.values_list("item__triple_id", flat=True))
 
 
 def about_pool(pool: Pool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from core.errors import TooLargeError
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.pool_table import EvaluationError
@@ -40,6 +41,10 @@ GRADES = (0, 1, 2, 3)
 THRESHOLDS = GRADES[1:]
 _ADVICE = "Correct the file; nothing was imported."
 Words = Mapping[str, LabelState]  # what a file may write of a triple
+
+
+class QrelsTooLargeError(EvaluationError, TooLargeError):
+    """A file of judgements is too large; nothing was imported."""
 
 
 class Line(NamedTuple):
@@ -181,7 +186,7 @@ def _unpacked(raw: bytes, file_name: str) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise EvaluationError(f"{file_name} cannot be unpacked: {error}. {_ADVICE}") from error
     if len(text) > MOST_BYTES:
-        raise EvaluationError(f"{file_name} holds more than {MOST_BYTES:,} bytes of text. {_ADVICE}")
+        raise QrelsTooLargeError(f"{file_name} holds more than {MOST_BYTES:,} bytes of text. {_ADVICE}")
     return text
 
 

@@ -27,7 +27,7 @@ from pooling.runs.contradictions import check_ranks, placed
 from pooling.runs.files import RETURNED, candidates_table, ranks_table, read_topk
 from pooling.runs.kernel import Listed, list_positions, places
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
-from pooling.runs.trec_read import RunFile, Topics, TrecError
+from pooling.runs.trec_read import RunFile, RunTooLargeError, Topics, TrecError
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
@@ -119,7 +119,7 @@ def import_sent_run(
     """Import an uploaded run file; TrecError as import_run, or if it is too large."""
     size = file.size or 0
     if size > MOST_BYTES:
-        raise TrecError(
+        raise RunTooLargeError(
             f"The file has {size:,} bytes; at most {MOST_BYTES:,} can be sent at once. "
             "Send it in parts (docs/api.md), or use import_run on the server."
         )

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from core.callbacks import Tell
-from core.errors import UserError
+from core.errors import TooLargeError, UserError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import parse_question_id, question_id
@@ -27,6 +27,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 class TrecError(UserError):
     """A run file is malformed; nothing was imported."""
+
+
+class RunTooLargeError(TrecError, TooLargeError):
+    """A run file is too large to be sent; nothing was imported."""
 
 
 class RunFile(NamedTuple):
@@ -113,7 +117,7 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
     while chunk := file.read(BLOCK):
         read += len(chunk)
         if max_bytes is not None and read > max_bytes:
-            raise TrecError(
+            raise RunTooLargeError(
                 f"{name} holds more than {max_bytes:,} bytes unpacked, which is too much to send at once: "
                 "send it in parts (docs/api.md), or use import_run on the server."
             )

@@ -174,7 +174,7 @@ def test_lines_of_templates_are_short(path: Path):
 def test_breadcrumbs_lead_up_from_a_page(sign_in):
     client = sign_in("manager")
     assert breadcrumbs(client.get("/graphs").content.decode()) == []
-    assert breadcrumbs(client.get("/help/keeping").content.decode()) == ['<a href="/help">Help</a>', "Keeping"]
+    assert breadcrumbs(client.get("/help/keeping").content.decode()) == ['<a href="/help">Help</a>', "Keep and delete"]
     assert breadcrumbs(client.get("/graphs/town/systems/rotate/delete").content.decode()) == [
         '<a href="/graphs">Graphs</a>',
         '<a href="/graphs/town">town</a>',

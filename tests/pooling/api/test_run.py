@@ -116,9 +116,9 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
         {"file": gzip.compress(b"\0" * 400_000_000, 9)}, 400, "their.run:1: has more than 1,048,576 bytes",
     ),
     "a gzip bomb of lines": (
-        {"file": gzip.compress(GOOD * 60_000, 1)}, 400, "holds more than 3,000,000 bytes unpacked",
+        {"file": gzip.compress(GOOD * 60_000, 1)}, 413, "holds more than 3,000,000 bytes unpacked",
     ),
-    "a large file": ({"file": b"x" * 3_000_001}, 400, "The file has 3,000,001 bytes; at most 3,000,000"),
+    "a large file": ({"file": b"x" * 3_000_001}, 413, "The file has 3,000,001 bytes; at most 3,000,000"),
     "10 MB": ({"file": b"x" * 10_000_000}, 413, "This request is too large: send at most 3 MB."),
 }  # fmt: skip
 

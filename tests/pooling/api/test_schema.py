@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 
+from core.api import throttle
 from core.api.schema import ERRORS
+from core.people.tokens import create_token, scopes_for
+
+ID = "00000000-0000-0000-0000-000000000000"
 
 
 def test_document_is_valid_without_a_warning(tmp_path):
@@ -35,7 +42,7 @@ def test_every_operation_tells_its_errors_and_what_it_answers():
             if any(word in said for word in ("subclass", "->", "GET", "POST")):
                 wrong.append((path, method, "words for programmers of the site, or of another method"))
     assert wrong == []
-    assert len(document["paths"]) == 39
+    assert len(document["paths"]) == 41
 
 
 def test_summary_is_the_first_sentence_about_the_method():
@@ -58,8 +65,44 @@ def test_document_comes_as_yaml_or_json(world, sign_in, accept, kind):
 def test_errors_are_json_whatever_is_asked_for(world, sign_in, accept):
     client = sign_in("annotator")
     wrong = [
-        Client().get("/api/v1/schema", headers={"Accept": accept}),
+        Client().get("/api/v1/schema", headers={"Accept": accept, "Authorization": "Bearer tp_unknown"}),
         client.post("/api/v1/schema", headers={"Accept": accept}),
     ]
     told = [(answer.status_code, answer["Content-Type"], set(answer.json())) for answer in wrong]
     assert told == [(401, "application/json", {"error"}), (405, "application/json", {"error"})]
+
+
+def test_document_is_open_and_reads_nothing_that_is_on_the_site(world):
+    with CaptureQueriesContext(connection) as queries:
+        answer = Client().get("/api/v1/schema")
+    assert (answer.status_code, list(queries)) == (200, [])
+    for name in ("town", "town-pool"):
+        assert name.encode() not in answer.content
+
+
+def test_who_is_not_signed_in_reads_the_document_sixty_times_a_minute(world, monkeypatch):
+    monkeypatch.setattr(throttle, "OPEN_RATE", "2/min")
+    statuses = [Client().get("/api/v1/schema").status_code for _ in range(3)]
+    elsewhere = Client(REMOTE_ADDR="10.1.2.3").get("/api/v1/schema").status_code
+    assert (statuses, elsewhere) == ([200, 200, 429], 200)
+
+
+def test_every_operation_answers_413_as_it_says(world):
+    token = create_token(world["manager"], "all", [scope.value for scope in scopes_for(world["manager"])], 1)[1]
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+    seen = {}
+    for path, methods in SchemaGenerator().get_schema(public=True)["paths"].items():
+        url = re.sub(r"\{(\w+)\}", lambda m: {"export": "1", "job": "1", "label": ID}.get(m[1], "town"), path)
+        for method in methods:
+            answer = client.generic(method.upper(), url, b"{}", CONTENT_LENGTH="60000000")
+            seen[method, path] = (answer.status_code, set(answer.json()))
+    assert seen == dict.fromkeys(seen, (413, {"error"})) and len(seen) > 40
+
+
+def test_fields_beside_a_file_may_not_be_large(world, sign_in, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 3_000_000
+    answer = sign_in("researcher").post("/api/v1/graphs/town/runs", {"system": "x" * 3_100_000})
+    assert (answer.status_code, answer.json()) == (
+        413,
+        {"error": "What the form holds beside its file is too large: send at most 3 MB."},
+    )

@@ -48,6 +48,36 @@ def test_token_out_of_scope(token_of, role, scope, method, url, status, error):
     assert (response.status_code, response.json()) == (status, {"error": error})
 
 
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Token"])
+def test_token_comes_as_bearer_too(token_of, scheme):
+    secret = token_of("researcher", "read")
+    assert Client(headers={"Authorization": f"{scheme} {secret}"}).get(GRAPHS).status_code == 200
+    refused = Client(headers={"Authorization": f"{scheme} {secret}x"}).get(GRAPHS)
+    assert (refused.status_code, refused.json()) == (401, {"error": "Invalid token."})
+
+
+@pytest.mark.parametrize("wrong", ["Bearer", "Bearer ", "Bearer a b", "Basic abc"])
+def test_header_without_a_token_is_401(world, wrong):
+    assert Client(headers={"Authorization": wrong}).get(GRAPHS).status_code == 401
+
+
+def test_address_with_a_slash_is_the_one_without(token_of, world):
+    client = with_token(token_of("researcher", "read"))
+    for path in ("graphs", "graphs/town", "pools/town-pool/qrels"):
+        assert client.get(f"/api/v1/{path}/?").content == client.get(f"/api/v1/{path}").content
+    page = client.get("/api/v1/graphs/", {"page_size": "1", "archived": "false"})
+    assert [graph["name"] for graph in page.json()["results"]] == ["town"]
+    work = with_token(token_of("annotator", "label")).post(CLAIM + "/", {"count": 1}, content_type="application/json")
+    assert work.status_code == 200 and work.json()["items"]
+
+
+def test_address_with_a_slash_asks_for_the_csrf_token_of_a_session(world):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(world["annotator"])
+    for url in (CLAIM, CLAIM + "/"):
+        assert client.post(url, {"count": 1}, content_type="application/json").status_code == 403
+
+
 def test_label_token_works_as_its_annotator(token_of):
     answer = with_token(token_of("annotator", "label")).post(CLAIM, {"count": 1}, content_type="application/json")
     assert answer.status_code == 200
