@@ -12,10 +12,12 @@ import plotly
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from config.folders import data_folder
+
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR = Path(os.environ.get("TRIPLEPOOL_VAR", BASE_DIR / "var")).resolve()
+VAR = Path(os.environ.get("TRIPLEPOOL_VAR") or data_folder(BASE_DIR)).resolve()
 VAR.mkdir(parents=True, exist_ok=True)
 
 

@@ -23,8 +23,8 @@ class WorkerError(UserError):
     """No worker can be kept alive."""
 
 
-def start_worker() -> subprocess.Popen[bytes]:
-    """Start a Celery worker for both queues; each of its processes computes with its share of the cores.
+def start_worker(queues: str = "cpu,gpu", processes: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a Celery worker; each of its processes (WORKER_PROCESSES of them) computes with its share of the cores.
 
     It has its own process group: Ctrl-C goes to the command, which ends the whole group with stop_worker.
     """
@@ -34,7 +34,8 @@ def start_worker() -> subprocess.Popen[bytes]:
         # a local worker runs as whoever typed the command, and messages are JSON: nothing to warn of
         "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
     }
-    what = f"-A config worker --queues cpu,gpu --concurrency {settings.WORKER_PROCESSES} --loglevel WARNING"
+    concurrency = processes or settings.WORKER_PROCESSES
+    what = f"-A config worker --queues {queues} --concurrency {concurrency} --loglevel WARNING"
     name = f"local-{os.getpid()}-{time.time_ns()}@%h"
     quiet = ["--without-gossip", "--without-mingle"]
     command = [sys.executable, "-m", "celery", "--quiet", *what.split(), "--hostname", name, *quiet]

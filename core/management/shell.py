@@ -31,7 +31,9 @@ def user_errors() -> Iterator[None]:
     except (OperationalError, ProgrammingError) as error:
         if not NO_TABLES.search(str(error)):
             raise
-        raise CommandError("The database has no tables yet: run `python manage.py migrate` first.") from error
+        raise CommandError(
+            "The database has no tables yet: run `python manage.py migrate` (or `triplepool migrate`) first."
+        ) from error
 
 
 class ShellCommand(BaseCommand):

@@ -38,7 +38,10 @@ def coefficients(metric: str, candidates: Ints) -> tuple[float, float]:
     # one candidate each: the expected value is the best one and the variance 0; PyKEEN divides by 1e-12 then
     if candidates.max(initial=0) <= 1 and (metric != "AdjustedArithmeticMeanRank" or candidates.size == 0):
         return np.nan, np.nan
-    from pykeen.metrics import ranking  # imported here, since it takes seconds
+    try:
+        from pykeen.metrics import ranking  # imported here, since it takes seconds
+    except ImportError as error:
+        raise ValueError(f"{metric} comes from PyKEEN: pip install 'triplepool[train]', or leave it out.") from error
 
     scale, offset = getattr(ranking, metric)().get_coefficients(num_candidates=candidates)
     return float(scale), float(offset)

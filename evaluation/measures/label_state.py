@@ -16,7 +16,7 @@ class LabelState(IntEnum):
 
     Examples
     --------
-    >>> from evaluation import LabelState
+    >>> from triplepool import LabelState
     >>> [state.name for state in LabelState]
     ['NOT_POOLED', 'UNJUDGED', 'ASSUMED_NEGATIVE', 'NEGATIVE', 'POSITIVE']
     """

@@ -76,8 +76,8 @@ class LiveSums:
 
     Examples
     --------
-    >>> from evaluation import LabelState, LiveSums
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import LabelState, LiveSums
+    >>> from triplepool.example import prepared, state
     >>> live = LiveSums(prepared, state, ["map"])
     >>> labels = state.copy()
     >>> labels[4] = LabelState.POSITIVE

@@ -61,7 +61,7 @@ class Measure:
 
     Examples
     --------
-    >>> from evaluation import MEASURES
+    >>> from triplepool import MEASURES
     >>> [measure.name for measure in MEASURES if measure.kind == "macro"][:3]
     ['macro_mr', 'macro_mrr', 'macro_hits@1']
     """

@@ -42,7 +42,7 @@ class Prepared:
 
     Examples
     --------
-    >>> from evaluation.notebooks.example import prepared
+    >>> from triplepool.example import prepared
     >>> prepared.strict[0, :5]
     array([1., 2., 3., 4., 5.])
     """
@@ -84,8 +84,8 @@ def prepare(table: RankTable) -> Prepared:
 
     Examples
     --------
-    >>> from evaluation import prepare
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool import prepare
+    >>> from triplepool.example import ranked
     >>> prepare(ranked.prepared.table).strict_order.shape
     (3, 20)
     """

@@ -35,8 +35,8 @@ class QuestionSums:
 
     Examples
     --------
-    >>> from evaluation import question_sums, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import question_sums, values
+    >>> from triplepool.example import prepared, state
     >>> sums = question_sums(values(prepared, state, ["micro_mrr"])["micro_mrr"])
     >>> sums.counts, sums.mean().round(3)
     (array([2, 1, 2, 2]), array([1.   , 0.857, 0.267]))
@@ -87,8 +87,8 @@ def question_sums(values: Values) -> QuestionSums:
 
     Examples
     --------
-    >>> from evaluation import question_sums, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import question_sums, values
+    >>> from triplepool.example import prepared, state
     >>> question_sums(values(prepared, state, ["micro_hits@1"])["micro_hits@1"]).sums
     array([[2., 1., 2., 2.],
            [1., 0., 2., 2.],

@@ -44,7 +44,7 @@ class RankTable:
 
     Examples
     --------
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool.example import ranked
     >>> table = ranked.prepared.table
     >>> table.systems, table.questions, table.rows
     (3, 4, 20)

@@ -26,7 +26,7 @@ def known_names() -> list[str]:
 
     Examples
     --------
-    >>> from evaluation import known_names
+    >>> from triplepool import known_names
     >>> known_names()[:4]
     ['micro_mr', 'micro_mrr', 'micro_hits@k', 'macro_mr']
     """
@@ -55,7 +55,7 @@ def parse_measure(name: str) -> Measure:
 
     Examples
     --------
-    >>> from evaluation import parse_measure
+    >>> from triplepool import parse_measure
     >>> measure = parse_measure("micro_hits@10")
     >>> measure.label, measure.formula, measure.higher_is_better
     ('Micro Hits@10', 'mean over (q, a) of [rank(q, a) <= 10]', True)

@@ -37,8 +37,8 @@ class Values:
 
     Examples
     --------
-    >>> from evaluation import values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import values
+    >>> from triplepool.example import prepared, state
     >>> value = values(prepared, state, ["macro_mrr"])["macro_mrr"]
     >>> value.unit, value.n, value.mean().round(3)
     ('question', 4, array([1.   , 0.875, 0.258]))
@@ -133,8 +133,8 @@ def values(
 
     Examples
     --------
-    >>> from evaluation import values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import values
+    >>> from triplepool.example import prepared, state
     >>> values(prepared, state, ["p@2"])["p@2"].per_unit
     array([[1. , 0.5, 1. , 1. ],
            [0.5, 0.5, 1. , 1. ],
@@ -184,8 +184,8 @@ def means(prepared: Prepared, state: States, names: Iterable[str], assumed_is_ju
 
     Examples
     --------
-    >>> from evaluation import means
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import means
+    >>> from triplepool.example import prepared, state
     >>> means(prepared, state, ["map"])["map"].round(3)
     array([1.   , 0.833, 0.317])
     """

@@ -42,8 +42,8 @@ def evaluate(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_jud
 
     Examples
     --------
-    >>> from evaluation import evaluate
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool import evaluate
+    >>> from triplepool.example import ranked
     >>> evaluate(ranked, ["micro_mrr", "macro_hits@1", "map"]).round(3)
             micro_mrr  macro_hits@1    map
     system
@@ -80,8 +80,8 @@ def reasons(ranked: RankedRuns, measures: Iterable[str] = NAMES, assumed_is_judg
 
     Examples
     --------
-    >>> from evaluation import rank_table, reasons
-    >>> from evaluation.notebooks.example import qrels, runs
+    >>> from triplepool import rank_table, reasons
+    >>> from triplepool.example import qrels, runs
     >>> short = rank_table(runs[runs["rank"] <= 3], qrels)
     >>> print(reasons(short, ["micro_mr"]).loc["Random", "micro_mr"])
     the run did not return 6 of 7 answers; a mean rank needs all
@@ -114,8 +114,8 @@ def per_question(ranked: RankedRuns, measure: str, assumed_is_judged: bool = Tru
 
     Examples
     --------
-    >>> from evaluation import per_question
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool import per_question
+    >>> from triplepool.example import ranked
     >>> per_question(ranked, "map").round(3)
     system    RotatE  TransE  Random
     question
@@ -155,8 +155,8 @@ def per_answer(ranked: RankedRuns, measure: str, assumed_is_judged: bool = True)
 
     Examples
     --------
-    >>> from evaluation import per_answer
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool import per_answer
+    >>> from triplepool.example import ranked
     >>> per_answer(ranked, "micro_mrr").round(3).head(3)
     system              RotatE  TransE  Random
     question candidate
@@ -204,8 +204,8 @@ def compare(
 
     Examples
     --------
-    >>> from evaluation import compare
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool import compare
+    >>> from triplepool.example import ranked
     >>> compare(ranked, "micro_mrr")[["first", "second", "difference", "p_holm"]].round(3)
         first  second  difference  p_holm
     0  RotatE  TransE       0.143   0.232
@@ -265,8 +265,8 @@ def correlate(
 
     Examples
     --------
-    >>> from evaluation import correlate
-    >>> from evaluation.notebooks.example import qrels, ranked
+    >>> from triplepool import correlate
+    >>> from triplepool.example import qrels, ranked
     >>> sparse = ranked.relabelled(qrels.groupby("question").head(2))
     >>> correlate(sparse, ranked, ["map"], resamples=100)[["tau_b", "tau_ap", "questions"]].round(3)
              tau_b  tau_ap  questions

@@ -43,7 +43,7 @@ class RankedRuns:
 
     Examples
     --------
-    >>> from evaluation.notebooks.example import ranked
+    >>> from triplepool.example import ranked
     >>> ranked.systems, len(ranked.questions), len(ranked.state)
     (('RotatE', 'TransE', 'Random'), 4, 20)
     """
@@ -109,8 +109,8 @@ def rank_table(
 
     Examples
     --------
-    >>> from evaluation import evaluate, rank_table
-    >>> from evaluation.notebooks.example import qrels, runs
+    >>> from triplepool import evaluate, rank_table
+    >>> from triplepool.example import qrels, runs
     >>> evaluate(rank_table(runs, qrels), ["micro_mrr"]).round(3)
             micro_mrr
     system

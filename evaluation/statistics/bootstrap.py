@@ -77,8 +77,8 @@ def bootstrap_correlations(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import bootstrap_correlations, question_sums, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import bootstrap_correlations, question_sums, values
+    >>> from triplepool.example import prepared, state
     >>> found = values(prepared, state, ["micro_mrr", "map"])
     >>> sums = {name: question_sums(value) for name, value in found.items()}
     >>> one, other = {"both": sums["micro_mrr"]}, {"both": sums["map"]}
@@ -183,8 +183,8 @@ def bootstrap_places(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import bootstrap_places, question_sums, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import bootstrap_places, question_sums, values
+    >>> from triplepool.example import prepared, state
     >>> found = values(prepared, state, ["micro_mrr", "map"])
     >>> sums = {name: question_sums(value) for name, value in found.items()}
     >>> places = bootstrap_places(sums, np.random.default_rng(7), resamples=100)["map"]

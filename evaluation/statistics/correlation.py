@@ -96,7 +96,7 @@ def tau_ap_a(truth: Floats, estimate: Floats) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import tau_ap_a
+    >>> from triplepool import tau_ap_a
     >>> float(tau_ap_a(np.array([0.9, 0.7, 0.4]), np.array([0.8, 0.8, 0.1])))
     0.5
     """

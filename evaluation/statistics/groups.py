@@ -48,8 +48,8 @@ def by_side(table: RankTable) -> Groups:
 
     Examples
     --------
-    >>> from evaluation import by_side
-    >>> from evaluation.notebooks.example import prepared
+    >>> from triplepool import by_side
+    >>> from triplepool.example import prepared
     >>> groups = by_side(prepared.table)
     >>> groups.names, groups.of_question
     (('tail', 'head'), array([0, 0, 1, 1]))
@@ -74,8 +74,8 @@ def by_relation(table: RankTable, names: Sequence[str]) -> Groups:
 
     Examples
     --------
-    >>> from evaluation import by_relation
-    >>> from evaluation.notebooks.example import prepared
+    >>> from triplepool import by_relation
+    >>> from triplepool.example import prepared
     >>> by_relation(prepared.table, ["parent", "child"]).of_question
     array([0, 1, 0, 1])
     """
@@ -102,8 +102,8 @@ def by_category(table: RankTable, category: Ints, names: Sequence[str]) -> Group
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import by_category
-    >>> from evaluation.notebooks.example import prepared
+    >>> from triplepool import by_category
+    >>> from triplepool.example import prepared
     >>> by_category(prepared.table, np.array([1, -1]), ["1-1", "1-N"]).of_question
     array([ 1, -1,  1, -1])
     """
@@ -142,8 +142,8 @@ def by_popularity(table: RankTable, state: States, degree: Ints, edges: Sequence
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import by_popularity
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import by_popularity
+    >>> from triplepool.example import prepared, state
     >>> groups = by_popularity(prepared.table, state, np.array([9, 4, 1, 1, 0]), edges=(1, 4))
     >>> groups.names, groups.of_question
     (('0-1', '2-4', 'over 4'), array([2, 1, 2, 2]))
@@ -175,8 +175,8 @@ def group_means(values: Values, groups: Groups) -> GroupMeans:
 
     Examples
     --------
-    >>> from evaluation import by_side, group_means, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import by_side, group_means, values
+    >>> from triplepool.example import prepared, state
     >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
     >>> means = group_means(value, by_side(prepared.table))
     >>> means.mean.round(2), means.count
@@ -206,8 +206,8 @@ def relation_counts(prepared: Prepared, counted: Flags, relations: int) -> NDArr
 
     Examples
     --------
-    >>> from evaluation import LabelState, relation_counts
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import LabelState, relation_counts
+    >>> from triplepool.example import prepared, state
     >>> relation_counts(prepared, state == LabelState.POSITIVE, 2)
     array([4, 3])
     """
@@ -247,8 +247,8 @@ def reweighted(by_relation: GroupMeans, weight: Floats) -> Reweighted:
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import by_relation, group_means, reweighted, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import by_relation, group_means, reweighted, values
+    >>> from triplepool.example import prepared, state
     >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
     >>> means = group_means(value, by_relation(prepared.table, ["parent", "child"]))
     >>> reweighted(means, np.array([0.9, 0.1])).value.round(3)
@@ -294,8 +294,8 @@ def boxes(by_relation: GroupMeans, minimum: int = 1) -> Boxes:
 
     Examples
     --------
-    >>> from evaluation import boxes, by_relation, group_means, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import boxes, by_relation, group_means, values
+    >>> from triplepool.example import prepared, state
     >>> value = values(prepared, state, ["micro_mrr"])["micro_mrr"]
     >>> means = group_means(value, by_relation(prepared.table, ["parent", "child"]))
     >>> boxes(means).median.round(3)

@@ -88,8 +88,8 @@ def depth_curve(
 
     Examples
     --------
-    >>> from evaluation import depth_curve
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import depth_curve
+    >>> from triplepool.example import prepared, state
     >>> best = prepared.table.strict.min(axis=0)
     >>> curve = depth_curve(prepared, state, best, ["map"])
     >>> curve.depths, curve.positives, curve.tau_to_full["map"].round(2)
@@ -144,8 +144,8 @@ def accumulation_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import accumulation_curve
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import accumulation_curve
+    >>> from triplepool.example import prepared, state
     >>> curve = accumulation_curve(prepared, state, np.arange(1, state.size + 1), ["map"], points=3)
     >>> curve.labels, curve.positives, curve.means["map"].round(2)
     (array([ 0, 10, 20]), array([0, 3, 7]), array([[ nan,  nan,  nan],

@@ -93,8 +93,8 @@ def stability_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import stability_curve
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import stability_curve
+    >>> from triplepool.example import prepared, state
     >>> curve = stability_curve(prepared, state, ["map"], np.random.default_rng(7), sizes=[0.3, 0.6], repeats=20)
     >>> curve.triples, curve.mean("map").round(2)
     (array([2, 4]), array([0.85, 0.87]))
@@ -150,8 +150,8 @@ def half_curve(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import half_curve
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import half_curve
+    >>> from triplepool.example import prepared, state
     >>> half_curve(prepared, state, ["map"], np.random.default_rng(7), sizes=[0.5], repeats=20).mean("map").round(2)
     array([0.47])
     """
@@ -197,8 +197,8 @@ def question_stability(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import question_stability, question_sums, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import question_stability, question_sums, values
+    >>> from triplepool.example import prepared, state
     >>> found = values(prepared, state, ["micro_mrr", "map"])
     >>> sums = {name: question_sums(value) for name, value in found.items()}
     >>> curve = question_stability(sums, np.random.default_rng(7), sizes=[0.5])

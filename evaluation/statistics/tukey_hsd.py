@@ -59,8 +59,8 @@ def randomised_tukey(
     Examples
     --------
     >>> import numpy as np
-    >>> from evaluation import question_sums, randomised_tukey, values
-    >>> from evaluation.notebooks.example import prepared, state
+    >>> from triplepool import question_sums, randomised_tukey, values
+    >>> from triplepool.example import prepared, state
     >>> sums = question_sums(values(prepared, state, ["map"])["map"])
     >>> randomised_tukey(sums, np.random.default_rng(7), permutations=500).p.round(3)
     array([0.838, 0.026, 0.124])

@@ -25,7 +25,8 @@ def test_a_command_in_an_empty_place_says_to_migrate(tmp_path: Path) -> None:
         [*SHELL, "pool_report", "p"], cwd=settings.BASE_DIR, env=environment(tmp_path), capture_output=True, text=True
     )
     assert run.returncode == 1
-    assert run.stderr.strip() == "CommandError: The database has no tables yet: run `python manage.py migrate` first."
+    words = "The database has no tables yet: run `python manage.py migrate` (or `triplepool migrate`) first."
+    assert run.stderr.strip() == f"CommandError: {words}"
 
 
 @pytest.mark.parametrize(

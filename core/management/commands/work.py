@@ -1,0 +1,33 @@
+"""Run a worker without the site."""
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from core.jobs.worker import signals_interrupt, start_worker, stop_worker
+from core.management.shell import ShellCommand
+
+
+class Command(ShellCommand):
+    help = "Do the jobs of a site that is served elsewhere: a Celery worker, watched. Ctrl-C ends it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--queues", default="cpu,gpu", choices=["cpu", "gpu", "cpu,gpu"], help="which jobs; default: cpu,gpu"
+        )
+        parser.add_argument("--processes", type=int, help="jobs at a time; default: WORKER_PROCESSES")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with signals_interrupt():
+            worker = start_worker(options["queues"], options["processes"])
+            self.stdout.write(f"A worker does the jobs of {options['queues']} (Ctrl-C ends it).")
+            try:
+                while True:
+                    time.sleep(1)
+                    if worker.poll() is not None:
+                        self.stderr.write(f"The worker ended (exit code {worker.returncode}); starting another.")
+                        worker = start_worker(options["queues"], options["processes"])
+            except KeyboardInterrupt:
+                self.stdout.write("Ending.")
+            finally:
+                stop_worker(worker)

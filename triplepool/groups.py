@@ -1,0 +1,181 @@
+"""Map the words of the console command to commands of manage.py: one entry for each verb; `resolve` reads the table.
+
+A new command is one line in GROUPS. Nothing here needs Django, so that help is there at once.
+"""
+
+from difflib import get_close_matches
+from typing import NamedTuple
+
+
+class Verb(NamedTuple):
+    """Name the command of a verb, what it does, and arguments that come before those of the person."""
+
+    command: str
+    about: str
+    first: tuple[str, ...] = ()
+
+
+class Group(NamedTuple):
+    about: str
+    verbs: dict[str, Verb]
+
+
+class Call(NamedTuple):
+    """Hold a command of manage.py with its arguments, and the words by which it was called."""
+
+    command: str
+    arguments: list[str]
+    called: str
+
+
+class Unknown(NamedTuple):
+    """Hold what to tell instead of running a command: help that was asked for, or what is wrong."""
+
+    message: str
+    is_help: bool
+
+
+def _rows(kind: str, about: str) -> dict[str, Verb]:
+    """Return the verbs `list` and `show` of a kind of row."""
+    return {
+        "list": Verb("list", f"{about}, a line each; --json", (kind,)),
+        "show": Verb("show", "one of them with all its fields; --json", (kind,)),
+    }
+
+
+def _kept(kind: str) -> dict[str, Verb]:
+    return {
+        "archive": Verb("archive", "takes one out of the lists; --back", (kind,)),
+        "remove": Verb("remove", "shows what goes with one, and deletes it with --yes", (kind,)),
+    }
+
+
+GROUPS: dict[str, Group] = {
+    "graph": Group("knowledge graphs", {
+        "import": Verb("import_graph", "reads a folder, archive or file, or draws families"),
+        **_rows("graph", "graphs"), **_kept("graph"),
+    }),
+    "system": Group("systems and their training", {
+        "train": Verb("train_systems", "trains systems of a graph"),
+        **_rows("system", "systems"), **_kept("system"),
+    }),
+    "run": Group("runs: what systems returned", {
+        "import": Verb("import_run", "takes a run made elsewhere"),
+        "export": Verb("export_run", "writes a whole run"),
+        "score": Verb("score_runs", "fills what runs still miss for a pool"),
+        **_rows("run", "runs"),
+    }),
+    "pool": Group("pools", {
+        "build": Verb("build_pool", "samples seed triples, pools and filters"),
+        "import": Verb("import_pool", "takes a pool made elsewhere"),
+        "filter": Verb("filter_pool", "filters by other filters, until the campaign opens"),
+        "extend": Verb("extend_pool", "grows by depth, systems or seeds"),
+        "freeze": Verb("freeze_pool", "ends growth and filtering"),
+        "report": Verb("pool_report", "counts by reason, category, system and depth"),
+        **_rows("pool", "pools"), **_kept("pool"),
+    }),
+    "campaign": Group("campaigns: what people label, in which order", {
+        "open": Verb("open_campaign", "makes the items that people label"),
+        "order": Verb("set_order", "chooses the order of judging, batches, a budget, a target"),
+        "release": Verb("release_batch", "gives people the next batch now"),
+        "audit": Verb("draw_audit", "mixes a sample of filtered triples among what people label"),
+        "plan": Verb("plan", "how sure the order of systems is, labels and hours left"),
+        **_rows("campaign", "campaigns"),
+    }),
+    "person": Group("accounts and roles", {
+        "add": Verb("add_person", "gives a person a role"),
+        **_rows("person", "people"),
+    }),
+    "label": Group("labels and judgements", {
+        "import": Verb("import_labels", "adds labels made elsewhere"),
+        "simulate": Verb("simulate_annotators", "has simulated people label a pool"),
+        **_rows("label", "pooled triples with their state now (give the pool)"),
+    }),
+    "qrels": Group("qrels: judgements under a name", {
+        "freeze": Verb("freeze_qrels", "freezes the judgements as they are now"),
+        "import": Verb("import_qrels", "keeps judgements made elsewhere as a label set"),
+        **_rows("qrels", "qrels"),
+    }),
+    "evaluate": Group("measures and analyses", {
+        "measures": Verb("evaluate", "measures of every system of a pool"),
+        "estimate": Verb("estimate", "measures from a random sample of labels, with intervals"),
+        "max-k": Verb("max_k", "precision, recall and F1 where a system may return fewer than k"),
+        "probe": Verb("probe", "PROBE: ranks by sharpness and robustness"),
+        "open-world": Verb("open_world", "what a metric reports when right answers are missing"),
+        "study": Verb("open_world_study", "trains systems on family trees with missing facts"),
+        "reusability": Verb("reusability", "leaves each system and each family out"),
+        "replay": Verb("replay_order", "judges a pool again whose labels are known"),
+        "paper": Verb("paper", "the tables of a paper from a pool"),
+        **_rows("measure", "measures"),
+    }),
+    "export": Group("test sets and files for other tools", {
+        "test-set": Verb("export_test_set", "writes a test set"),
+        "import-test-set": Verb("import_test_set", "takes a judged test set made elsewhere"),
+        "trec": Verb("export_trec", "writes topics, pool, qrels and runs in TREC form"),
+        "topics": Verb("export_topics", "writes the questions of the seeds"),
+        **_rows("export", "zip files of test sets"),
+    }),
+    "job": Group("jobs", _rows("job", "jobs")),
+}  # fmt: skip
+
+# what belongs to no group
+SINGLE: dict[str, Verb] = {
+    "serve": Verb("serve", "the site and a local worker"),
+    "work": Verb("work", "a worker alone, for a site that is served elsewhere"),
+    "migrate": Verb("migrate", "makes or updates the tables of the database; comes first"),
+    "demo": Verb("demo", "the whole product on made-up families"),
+    "backup": Verb("backup", "writes database and files into one archive"),
+    "restore": Verb("restore", "puts a backup into an empty place"),
+}
+HELP = ("-h", "--help", "help")
+FLAT = {verb.command for group in GROUPS.values() for verb in group.verbs.values()} | {"changepassword"}
+
+
+def resolve(words: list[str]) -> Call | Unknown:
+    """Return the command that the words name, or what to tell; `triplepool import_graph …` works as in manage.py."""
+    if not words or words[0] in HELP:
+        return Unknown(_overview(), is_help=bool(words))
+    name, *rest = words
+    if name in SINGLE:
+        return Call(SINGLE[name].command, rest, f"triplepool {name}")
+    if name not in GROUPS and name in FLAT:
+        return Call(name, rest, f"triplepool {name}")
+    if name not in GROUPS:
+        return Unknown(_no_such(name, [*GROUPS, *SINGLE, *FLAT], "triplepool --help lists the commands."), False)
+    verbs = GROUPS[name].verbs
+    if not rest or rest[0] in HELP:
+        return Unknown(_group_help(name), is_help=bool(rest))
+    if rest[0] not in verbs:
+        more = f"Verbs of {name}: {', '.join(verbs)}."
+        return Unknown(_no_such(f"{name} {rest[0]}", [f"{name} {verb}" for verb in verbs], more), False)
+    verb = verbs[rest[0]]
+    return Call(verb.command, [*verb.first, *rest[1:]], f"triplepool {name} {rest[0]}")
+
+
+def _no_such(asked: str, known: list[str], more: str) -> str:
+    near = get_close_matches(asked, known, n=1)
+    meant = f" Did you mean `triplepool {near[0]}`?" if near else ""
+    return f"There is no command `triplepool {asked}`.{meant} {more}"
+
+
+def _lines(rows: dict[str, str]) -> list[str]:
+    width = max(map(len, rows))
+    return [f"  {name:<{width}}  {about}" for name, about in rows.items()]
+
+
+def _overview() -> str:
+    return "\n".join([
+        "usage: triplepool GROUP VERB …", "",
+        *_lines({name: group.about for name, group in GROUPS.items()}), "",
+        *_lines({name: verb.about for name, verb in SINGLE.items()}), "",
+        "triplepool GROUP --help lists the verbs of a group, triplepool GROUP VERB --help the options of one.",
+    ])  # fmt: skip
+
+
+def _group_help(name: str) -> str:
+    verbs = GROUPS[name].verbs
+    return "\n".join([
+        f"usage: triplepool {name} VERB …", "", f"{GROUPS[name].about}:", "",
+        *_lines({verb: entry.about for verb, entry in verbs.items()}), "",
+        f"triplepool {name} VERB --help says more.",
+    ])  # fmt: skip
