@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.campaigns.lifecycle import get_campaign
 from annotation.models import Campaign
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, also_called
 
 
 class CampaignCommand(ShellCommand):
@@ -30,5 +30,6 @@ class CampaignCommand(ShellCommand):
 
 
 def add_order_options(parser: ArgumentParser, questions: str) -> None:
-    parser.add_argument("--questions", choices=["whole", "single"], help=questions)
+    unit = parser.add_argument("--batch-of", dest="questions", choices=["whole", "single"], help=questions)
+    also_called(parser, unit, "--questions")
     parser.add_argument("--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated")

@@ -4,12 +4,12 @@ import contextlib
 import re
 import sys
 import time
-from argparse import ArgumentParser
+from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError, ProgrammingError
 
 from core.enums import JobState
@@ -36,8 +36,30 @@ def user_errors() -> Iterator[None]:
         ) from error
 
 
+# help of arguments that say the same in every command; a command's own help comes before it
+USUAL_HELP = {
+    "pool": "name of the pool",
+    "graph": "name of the graph",
+    "--json": "print the result as JSON",
+    "--name": "name of the new pool",
+    "--seed": "seed of what is drawn",
+    "--filters": "filters, comma-separated; or category, none",
+    "--format": "form of the file",
+    "--device": "where systems are trained; auto: on a GPU where there is one",
+    "--measures": "names of measures, comma-separated",
+}
+
+
 class ShellCommand(BaseCommand):
     """Base of all commands: a UserError ends one with its message and code 1. `handle` may return what it prints."""
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        for action in parser._actions:
+            names = [name for name in (*action.option_strings, action.dest) if name in USUAL_HELP]
+            if action.help is None and names:
+                action.help = USUAL_HELP[names[0]]
+        return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         with user_errors():
@@ -55,6 +77,13 @@ def file_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from error
+
+
+def also_called(parser: ArgumentParser, action: Action, old: str) -> None:
+    """Take an option by its earlier name too, which help does not list."""
+    parser.add_argument(
+        old, dest=action.dest, type=action.type, choices=action.choices, default=SUPPRESS, help=SUPPRESS
+    )
 
 
 def names_in(text: str | None) -> list[str]:

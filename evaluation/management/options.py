@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 
+from core.management.shell import also_called
 from evaluation.labels.label_sets import HELP
 from evaluation.sections.cell_text import cell_text
 from evaluation.sections.section import Table
@@ -22,7 +23,8 @@ def add_assumed(parser: ArgumentParser, text: str) -> None:
 
 def add_seeds(parser: ArgumentParser) -> None:
     each = "each seed is a system, or one system for each family of seeds, with mean and standard deviation over them"
-    parser.add_argument("--seeds", choices=SEEDS, default="each", help=each)
+    seeds = parser.add_argument("--training-seeds", dest="seeds", choices=SEEDS, default="each", help=each)
+    also_called(parser, seeds, "--seeds")
 
 
 def table_text(table: Table, numbers: str = ">") -> str:

@@ -71,7 +71,7 @@ def add_seeds(parser: ArgumentParser, file: str, share: str, count: str) -> None
     seeds.add_argument("--count", type=int, help=count)
     strata = f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}"
     parser.add_argument("--stratify", default="", metavar="BY", help=strata)
-    parser.add_argument("--seed", type=int, default=SEED, help="of the sample")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
 
 
 def seed_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def create_systems(
     from pooling.systems import get_system
 
     if seeds < 1:
-        raise SystemError_(f"--seeds is {seeds}: give 1 or more.")
+        raise SystemError_(f"--num-seeds is {seeds}: give 1 or more.")
     if best and seeds == 1:
         raise SystemError_(BEST_OF_ONE)
     systems = []
@@ -124,7 +124,7 @@ def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any
     if begun and any(had.get(key) != value for key, value in asked.items()):
         raise SystemError_(
             f"System {system.name} of graph {system.graph.name} was trained with other settings, which stay with it. "
-            "Leave --set away to keep it, or train another seed beside it with --seeds."
+            "Leave --set away to keep it, or train another seed beside it with --num-seeds."
         )
     if system.state != SystemState.TRAINED:
         kept = resolved if asked and not begun else system.settings

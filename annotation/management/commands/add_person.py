@@ -12,9 +12,9 @@ class Command(ShellCommand):
     help = "Give a person a role; a new person gets a password, printed once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name")
-        parser.add_argument("--role", required=True, choices=ROLES)
-        parser.add_argument("--campaign", metavar="POOL", help="for annotator and adjudicator")
+        parser.add_argument("name", help="name of the account; a new one is made")
+        parser.add_argument("--role", required=True, choices=ROLES, help="what the person may do")
+        parser.add_argument("--campaign", metavar="POOL", help="pool of the campaign, for annotator and adjudicator")
 
     def handle(self, *args: Any, **options: Any) -> str:
         campaign = get_campaign(options["campaign"]) if options["campaign"] else None

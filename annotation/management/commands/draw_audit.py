@@ -15,7 +15,7 @@ class Command(CampaignCommand):
     )
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--share", type=float, default=0.05, help="of each filter; default: 0.05")
+        parser.add_argument("--share", type=float, default=0.05, help="share of each filter's triples; default: 0.05")
         parser.add_argument("--seed", type=int, default=0)
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:

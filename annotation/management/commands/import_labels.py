@@ -24,7 +24,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="labels: docs/formats.md")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:

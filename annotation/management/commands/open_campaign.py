@@ -28,12 +28,16 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--seed", type=int, default=0, help="of the order in which questions are given out")
-        parser.add_argument("--evidence-rule", choices=EvidenceRule.values, help="default: both")
-        parser.add_argument("--lease-minutes", type=int, help="default: 15")
-        parser.add_argument("--order", choices=list(ORDERS), help=f"of judging; default: {DEFAULT_ORDER}")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the order in which questions are given out")
+        parser.add_argument(
+            "--evidence-rule", choices=EvidenceRule.values, help="what an answer needs as evidence; default: both"
+        )
+        parser.add_argument(
+            "--lease-minutes", type=int, help="minutes for which a person holds a question; default: 15"
+        )
+        parser.add_argument("--order", choices=list(ORDERS), help=f"order of judging; default: {DEFAULT_ORDER}")
         parser.add_argument("--batch-size", type=int, help="triples released at a time; default: 0, everything at once")
-        add_order_options(parser, "of a batch: whole (default), or single triples")
+        add_order_options(parser, "whole questions (default), or single triples")
         parser.add_argument("--audit", type=float, help="share of the filtered triples that is mixed in, unmarked")
 
     def handle(self, *args: Any, **options: Any) -> str | None:

@@ -16,8 +16,10 @@ class Command(CampaignCommand):
     help = "Change order, batches and stopping rules from the next batch on. What is not named stays as it is."
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--order", choices=list(ORDERS))
-        parser.add_argument("--batch-size", type=int, help="0 releases everything that is left, now")
+        parser.add_argument("--order", choices=list(ORDERS), help="order of judging")
+        parser.add_argument(
+            "--batch-size", type=int, help="triples released at a time; 0 releases everything that is left, now"
+        )
         add_order_options(parser, "whole questions, or single triples")
         parser.add_argument(
             "--budget",
@@ -25,7 +27,9 @@ class Command(CampaignCommand):
             help="labels, given or wanted for what is released, after which no batch comes by itself; -1: none",
         )
         parser.add_argument("--target-tau", type=float, help="lower end of tau's interval; 0: none")
-        parser.add_argument("--target-measure", choices=TargetMeasure.values)
+        parser.add_argument(
+            "--target-measure", choices=TargetMeasure.values, help="measure whose order of the systems is to be sure"
+        )
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:
         order = options["order"] or campaign.order

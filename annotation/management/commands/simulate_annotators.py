@@ -25,8 +25,8 @@ class Command(CampaignCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--truth", required=True, help="a label file, or closed-world")
-        parser.add_argument("--annotators", type=int, default=5)
-        parser.add_argument("--error-rate", type=share, default=0.05)
+        parser.add_argument("--annotators", type=int, default=5, help="simulated people")
+        parser.add_argument("--error-rate", type=share, default=0.05, help="share of their answers that is wrong")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--limit", type=int, help="labels of simulated people in all")
         parser.add_argument("--leave", type=share, default=0.0, help="share of items left to people")

@@ -17,7 +17,7 @@ class Command(BaseCommand):
     help = "Serve the pages and do the jobs: gunicorn and one local Celery worker, both watched. Ctrl-C ends both."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", default="127.0.0.1:8000", metavar="HOST:PORT")
+        parser.add_argument("--bind", default="127.0.0.1:8000", metavar="HOST:PORT", help="where the site is served")
         parser.add_argument("--no-worker", action="store_true", help="only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:

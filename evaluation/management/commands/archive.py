@@ -14,8 +14,8 @@ class Command(ShellCommand):
     help = "Take a graph, system (GRAPH/SYSTEM) or pool out of the lists; with --back put it there again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=["graph", "system", "pool"])
-        parser.add_argument("name")
+        parser.add_argument("kind", choices=["graph", "system", "pool"], help="what is archived")
+        parser.add_argument("name", help="its name; GRAPH/SYSTEM for a system")
         parser.add_argument("--back", action="store_true", help="take it back from the archive")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -22,7 +22,7 @@ class Command(ShellCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="archive that is written")
         without = "leave the trial restore away, which needs as much disk again"
         parser.add_argument("--no-check", action="store_true", help=without)
 

@@ -43,7 +43,9 @@ class Command(ShellCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT")
+        parser.add_argument(
+            "--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT", help="where the site is served"
+        )
         parser.add_argument("--no-serve", action="store_true", help="stop when the test set is written")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -21,7 +21,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="folder that is written")
         parser.add_argument("--qrels", help="name of frozen qrels")
         parser.add_argument(
             "--licence", default="", help="of the test set, frozen with it: an SPDX identifier such as CC-BY-4.0"

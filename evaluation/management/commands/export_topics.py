@@ -15,7 +15,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="file that is written")
 
     def handle(self, *args: Any, **options: Any) -> str:
         lines = list(pool_topics(get_pool(options["pool"])))

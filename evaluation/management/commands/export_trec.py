@@ -18,7 +18,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="folder that is written")
         parser.add_argument("--qrels", help="name of frozen qrels; default: the labels of this moment")
         parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1)")
 

@@ -13,7 +13,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("name")
+        parser.add_argument("name", help="name of the qrels, used once and for all")
         parser.add_argument(
             "--licence",
             default="",

@@ -17,8 +17,8 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("name")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("name", help="name of the qrels, used once and for all")
+        parser.add_argument("file", type=Path, help="judgements: docs/formats.md")
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
         graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"
         parser.add_argument("--threshold", type=int, choices=THRESHOLDS, help=graded)

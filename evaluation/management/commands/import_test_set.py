@@ -19,7 +19,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph")
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="judgements: docs/formats.md")
         parser.add_argument("--name", required=True)
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
         graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, also_called
 from evaluation.management.options import add_labels, table_text
 from evaluation.open_world.sections import open_world
 from evaluation.open_world.theory_page import sections_of
@@ -28,8 +28,13 @@ class Command(ShellCommand):
         usual = TheorySettings()
         for slider in SLIDERS:
             default = getattr(usual, slider.name)
-            parser.add_argument(f"--{slider.name}", help=f"{slider.text} ({slider.symbol}); {default:g}")
-        parser.add_argument("--metric", choices=list(METRICS))
+            text = f"{slider.text} ({slider.symbol}); {default:g}"
+            if slider.name == "questions":  # in evaluate and others the word chooses a set of questions
+                number = parser.add_argument("--num-questions", dest="questions", metavar="N", help=text)
+                also_called(parser, number, "--questions")
+            else:
+                parser.add_argument(f"--{slider.name}", help=text)
+        parser.add_argument("--metric", choices=list(METRICS), help="what is computed of a ranking")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from core.management.shell import ShellCommand, Ticker, add_set, key_values, names_in, run_jobs
+from core.management.shell import ShellCommand, Ticker, add_set, also_called, key_values, names_in, run_jobs
 from evaluation.management.options import table_text
 from evaluation.models import Study
 from evaluation.open_world.study import (
@@ -35,7 +35,9 @@ class Command(ShellCommand):
         add_set(parser, "settings of the systems")
         parser.add_argument("--families", type=int, help=f"number of families (default {full.families})")
         parser.add_argument("--people", type=int, help=f"most people of one family (default {full.people})")
-        parser.add_argument("--questions", type=int, help=f"questions (default {full.questions})")
+        many = f"questions (default {full.questions})"
+        number = parser.add_argument("--num-questions", dest="questions", metavar="N", type=int, help=many)
+        also_called(parser, number, "--questions")
         parser.add_argument("--checkpoints", type=int, help=f"of each system (default {full.checkpoints})")
         parser.add_argument("--seed", type=int, help=f"seed of everything drawn (default {full.seed})")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"])

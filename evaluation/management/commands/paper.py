@@ -18,7 +18,11 @@ class Command(ShellCommand):
     help = "Print the tables of a paper, computed from a pool, with the published figures beside them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paper", choices=[one.key.removeprefix("paper-") for one in PAPERS])
+        parser.add_argument(
+            "paper",
+            choices=[one.key.removeprefix("paper-") for one in PAPERS],
+            help="which paper: docs/reproduction.md",
+        )
         parser.add_argument("pool")
         parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
 

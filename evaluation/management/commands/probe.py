@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.management.options import add_labels, add_seeds
+from evaluation.management.options import add_labels, add_questions, add_seeds
 from evaluation.probe.sections import probe_json
 from evaluation.sections.settings import parse_settings
 from pooling.management.pool_command import Options, PoolCommand
@@ -18,7 +18,7 @@ class Command(PoolCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         add_labels(parser)
-        parser.add_argument("--questions", default="grown", help="grown or original")
+        add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
         parser.add_argument("--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR")
         weight = "b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
         parser.add_argument("--robustness", default="0", help=weight)

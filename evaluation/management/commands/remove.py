@@ -16,8 +16,8 @@ class Command(ShellCommand):
     help = "Show what goes with a graph, system (GRAPH/SYSTEM), pool or study; with --yes delete it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=KINDS)
-        parser.add_argument("name")
+        parser.add_argument("kind", choices=KINDS, help="what is deleted")
+        parser.add_argument("name", help="its name; GRAPH/SYSTEM for a system")
         parser.add_argument("--yes", action="store_true", help="delete it; without it nothing is changed")
         parser.add_argument("--with-labels", action="store_true", help="delete labels of people and frozen qrels too")
         parser.add_argument("--json", action="store_true")

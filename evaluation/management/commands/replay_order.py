@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.management.shell import Ticker
+from core.management.shell import Ticker, also_called
 from evaluation.measures.registry import USUAL_NAMES, parse_measure
 from evaluation.planning.replay import CLOSED_WORLD, POSITIVES, TAU, read_truth, replay_orders
 from pooling.management.pool_command import Options, PoolCommand
@@ -28,14 +28,20 @@ class Command(PoolCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--truth", required=True, help=f"a label file, or {CLOSED_WORLD}")
         parser.add_argument("--order", default="all", help=f"all, or of {', '.join(ORDERS)}; comma-separated")
-        parser.add_argument("--batch", type=positive, default=1, help="triples chosen at a time")
+        size = parser.add_argument(
+            "--batch-size", dest="batch", metavar="N", type=positive, default=1, help="triples chosen at a time"
+        )
+        also_called(parser, size, "--batch")
         for name, text in (
             ("--whole-groups", "batches of whole questions, as people get them"),
             ("--depth-of-runs", "depth is the best rank in the runs, not the pool's own"),
         ):
             parser.add_argument(name, action="store_true", help=text)
-        parser.add_argument("--seeds", type=positive, default=5, help="replays of each order")
-        parser.add_argument("--seed", type=int, default=0, help="of the first replay")
+        times = parser.add_argument(
+            "--replays", dest="seeds", metavar="N", type=positive, default=5, help="replays of each order"
+        )
+        also_called(parser, times, "--seeds")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the first replay")
         parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class Command(ShellCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, help="archive that backup wrote")
 
     def handle(self, *args: Any, **options: Any) -> str:
         call_command("migrate", verbosity=0, interactive=False)

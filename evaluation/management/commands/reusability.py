@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from core.management.shell import value_text
+from core.management.shell import also_called, value_text
 from evaluation.labels.label_sets import HELP
-from evaluation.management.options import add_labels
+from evaluation.management.options import add_assumed, add_labels, add_questions
 from evaluation.reusability.sections import reusability_json
 from evaluation.sections.settings import RANKING, parse_settings
 from pooling.management.pool_command import Options, PoolCommand
@@ -21,12 +21,13 @@ class Command(PoolCommand):
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--measures", default=",".join(RANKING), help="comma-separated")
         add_labels(parser, f"{HELP}; not full-test")
-        parser.add_argument("--questions", default="grown", help="grown or original")
-        parser.add_argument("--assumed", default="judged", help="judged or unjudged: filtered triples")
+        add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
+        add_assumed(parser, "whether filtered triples count as judged negatives")
         comparable = (
             "judged share, of what the pool could hold of the first candidates, from which a system is comparable"
         )
-        parser.add_argument("--share", default="0.9", help=comparable)
+        least = parser.add_argument("--judged-share", dest="share", default="0.9", help=comparable)
+        also_called(parser, least, "--share")
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         return reusability_json(pool, parse_settings({name: options[name] for name in TAKEN}, TAKEN))

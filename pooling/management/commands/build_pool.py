@@ -33,7 +33,9 @@ class Command(ShellCommand):
         parser.add_argument("--name", required=True)
         share = f"share of the test triples, default {SHARE}"
         add_seeds(parser, "TSV of test triples", share, "number of test triples, instead of a share")
-        parser.add_argument("--depth", type=int, default=10)
+        parser.add_argument(
+            "--depth", type=int, default=10, help="candidates of each list that are pooled; default: 10"
+        )
         rules = [PoolRule.FILTERED, PoolRule.RAW]
         about = "; ".join(rule.label for rule in rules)
         parser.add_argument("--rule", choices=[rule.value for rule in rules], default="filtered", help=about)

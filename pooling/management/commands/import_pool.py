@@ -17,8 +17,12 @@ class Command(ShellCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph")
         parser.add_argument("--name", required=True)
-        parser.add_argument("--file", type=Path, required=True, metavar="POOL.tsv")
-        parser.add_argument("--seeds", type=Path, required=True, metavar="FILE")
+        parser.add_argument(
+            "--file", type=Path, required=True, metavar="POOL.tsv", help="pooled triples: docs/formats.md"
+        )
+        parser.add_argument(
+            "--seeds", type=Path, required=True, metavar="FILE", help="TSV of the test triples that were sampled"
+        )
         parser.add_argument("--filters", default="category,types")
 
     def handle(self, *args: Any, **options: Any) -> str:

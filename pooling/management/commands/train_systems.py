@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.jobs.lifecycle import start_job
-from core.management.shell import ShellCommand, add_set, key_values, names_in, run_jobs, value_text
+from core.management.shell import ShellCommand, add_set, also_called, key_values, names_in, run_jobs, value_text
 from pooling.enums import PoolingJob, SystemState
 from pooling.graphs.opening import get_graph
 from pooling.models import System
@@ -24,7 +24,9 @@ class Command(ShellCommand):
         parser.add_argument("--systems", default=usual, help=f"comma-separated, or all; default: {usual}")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
         add_set(parser, "settings other than the preset; each goes to those systems that have it")
-        parser.add_argument("--seeds", type=int, default=1, help="systems of each kind, seeds 0 to N-1")
+        many = "systems of each kind, with seeds 0 to N-1"
+        number = parser.add_argument("--num-seeds", dest="seeds", metavar="N", type=int, default=1, help=many)
+        also_called(parser, number, "--seeds")
         parser.add_argument(
             "--best",
             action="store_true",

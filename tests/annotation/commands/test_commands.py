@@ -138,7 +138,7 @@ def test_order_and_stopping_rules_are_set_from_the_shell(world) -> None:
     assert now() == ("hedge", {"beta": 0.2}, 50, 9, 0.9, "map@20")
     run("set_order", "p1", "--target-tau", "0", "--budget", "-1", "--order", "depth")
     assert now() == ("depth", {}, 50, None, None, "map@20")
-    assert run("set_order", "p1", "--questions", "single") == "p1: changed whole questions\n"
+    assert run("set_order", "p1", "--batch-of", "single") == "p1: changed whole questions\n"
     assert run("set_order", "p1") == "p1: nothing was different\n"
     assert run("set_order", "p1", "--questions", "whole") == "p1: changed whole questions\n"
     with pytest.raises(CommandError, match="has no setting 'beta'"):

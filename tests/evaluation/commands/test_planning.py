@@ -41,7 +41,7 @@ def test_plan_prints_the_first_relations_only(labelled: Pool, monkeypatch):
 def test_reusability(labelled: Pool):
     settings = Settings(measures=("micro_mrr", "bpref"), share=0.5)
     found = json.loads(json.dumps(reusability_json(labelled, settings)))
-    arguments = ("reusability", "p", "--measures", "micro_mrr,bpref", "--share", "0.5")
+    arguments = ("reusability", "p", "--measures", "micro_mrr,bpref", "--judged-share", "0.5")
     assert json.loads(run(*arguments, "--json")[0]) == found
     out = run(*arguments)[0].splitlines()
     assert out[: len(found["says"])] == found["says"]

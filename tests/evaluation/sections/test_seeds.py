@@ -195,7 +195,7 @@ def test_the_overview_folds_families_and_draws_their_seeds(with_seeds: Pool):
 
 def test_evaluate_prints_mean_and_deviation_below_the_chosen_seed(with_seeds: Pool):
     out, err = StringIO(), StringIO()
-    call_command("evaluate", "p", "--measures", "micro_mrr", "--seeds", "families", stdout=out, stderr=err)
+    call_command("evaluate", "p", "--measures", "micro_mrr", "--training-seeds", "families", stdout=out, stderr=err)
     family = metrics(with_seeds, measures=NAMES, seeds="families")["families"]["transe-s1"]
     lines = out.getvalue().splitlines()[2:-1]
     assert [line.split()[0] for line in lines] == ["transe-s1", "mean", "standard", "distmult", "complex"]

@@ -70,7 +70,7 @@ def test_the_usual_six_are_trained_unless_others_are_asked_for(town, run, monkey
 @pytest.mark.django_db(transaction=True)
 def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
     out, err = run(
-        "train_systems", "town", "--systems", "distmult,transe", "--seeds", "2", "--best", *QUICK, "init_std=0.2"
+        "train_systems", "town", "--systems", "distmult,transe", "--num-seeds", "2", "--best", *QUICK, "init_std=0.2"
     )
     assert err.splitlines()[0] == "transe has no init_std: left as it is"
     lines = {line.split()[0]: line for line in out.splitlines()}
@@ -87,7 +87,7 @@ def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
         (["town", "--best"], "The best of one seed is that one: give 2 or more seeds to choose from."),
         (["nowhere"], "There is no graph nowhere. Graphs: town."),
         (["town", "--set", "epochs"], "--set epochs: write KEY=VALUE"),
-        (["town", "--systems", "transe", "--seeds", "0"], "--seeds is 0: give 1 or more."),
+        (["town", "--systems", "transe", "--seeds", "0"], "--num-seeds is 0: give 1 or more."),
         (
             ["town", "--systems", "transe", "--set", "epochs=many"],
             "setting epochs=many: must be a whole number from 1 to 10000",

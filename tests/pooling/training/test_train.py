@@ -36,7 +36,7 @@ def test_systems_that_exist_are_returned_but_not_with_other_settings(town: Graph
         create_systems(town, ["distmult", "transe"], {"epochs": "3"})
     assert str(caught.value) == (
         "System transe of graph town was trained with other settings, which stay with it. "
-        "Leave --set away to keep it, or train another seed beside it with --seeds."
+        "Leave --set away to keep it, or train another seed beside it with --num-seeds."
     )
     assert [s.name for s in System.objects.all()] == ["transe"]
 
@@ -73,7 +73,7 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
         (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10000"),
         (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
         (["transe", "conve"], {"epoch": "1"}, 1, "transe has no setting 'epoch' (did you mean epochs?): it has "),
-        (["transe"], {}, 0, "--seeds is 0: give 1 or more."),
+        (["transe"], {}, 0, "--num-seeds is 0: give 1 or more."),
     ],
 )
 def test_what_cannot_be_made_is_said(town: Graph, kinds, overrides, seeds, message):
