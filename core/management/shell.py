@@ -81,9 +81,8 @@ def file_bytes(path: Path) -> bytes:
 
 def also_called(parser: ArgumentParser, action: Action, old: str) -> None:
     """Take an option by its earlier name too, which help does not list."""
-    parser.add_argument(
-        old, dest=action.dest, type=action.type, choices=action.choices, default=SUPPRESS, help=SUPPRESS
-    )
+    kind: Any = action.type  # None: text
+    parser.add_argument(old, dest=action.dest, type=kind, choices=action.choices, default=SUPPRESS, help=SUPPRESS)
 
 
 def names_in(text: str | None) -> list[str]:
