@@ -54,6 +54,7 @@ PAGES = {
     "system-retrain": Page("system", "Retrain", "Retrain {system.name}", "Retrain {system.name}"),
     "system-delete": Page("system", "Delete", "Delete {system.name}", "Delete the system {system.name}"),
     "runs": Page("graph", "Runs", "Runs on {graph.name}"),
+    "run": Page("runs", "{system.name}", "Run of {system.name} on {graph.name}", "Run {system.name}"),
     # pools
     "pools": Page("", "Pools"),
     "pools-archive": Page("pools", "Archive", "Pools", "Archived pools"),

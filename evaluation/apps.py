@@ -11,8 +11,11 @@ class EvaluationConfig(AppConfig):
         from core.people.audit_log import register_acts
         from evaluation.enums import EvaluationAct
         from evaluation.jobs import JOBS
+        from evaluation.keeping.removal import answer_run_uses
         from evaluation.planning.sections import stop_at_target
+        from pooling.signals import run_uses
 
+        run_uses.connect(answer_run_uses, dispatch_uid="evaluation.answer_run_uses")
         register_acts(EvaluationAct)
         register_jobs(JOBS)
         batch_wanted.connect(stop_at_target, dispatch_uid="evaluation.stop_at_target")

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.views import analyses, browse, keeping, labels, open_world, overview, papers, test_sets
+from evaluation.views import analyses, browse, keeping, labels, open_world, overview, own_run, papers, test_sets
 
 POOL = "pools/<slug:name>"
 EVALUATION = f"{POOL}/evaluation"
@@ -51,6 +51,7 @@ urlpatterns = [
     path(f"{EXPORT}/<slug:qrels>/<int:number>.zip", test_sets.export_download, name="export-download"),
     path(f"{POOL}/archive", keeping.pool_archive, name="pool-archive"),
     path(f"{POOL}/delete", keeping.pool_delete, name="pool-delete"),
+    path("graphs/<slug:name>/runs/<slug:system>", own_run.run_page, name="run"),
     path("graphs/<slug:name>/archive", keeping.graph_archive, name="graph-archive"),
     path("graphs/<slug:name>/delete", keeping.graph_delete, name="graph-delete"),
     path("graphs/<slug:name>/systems/<slug:system>/delete", keeping.system_delete, name="system-delete"),

@@ -83,6 +83,9 @@ class PoolingAct(models.TextChoices):
     POOL_RESTORED = "pool-restored", "took a pool back from the archive"
     POOL_DELETED = "pool-deleted", "deleted a pool"
     RUN_IMPORTED = "run-imported", "imported a run"
+    RUN_PUBLISHED = "run-published", "published a run"
+    RUN_REPLACED = "run-replaced", "replaced a run"
+    RUN_DELETED = "run-deleted", "deleted a run"
 
 
 class PoolingJob(models.TextChoices):

@@ -8,3 +8,6 @@ pool_grew = Signal()
 
 # arguments: pool. A receiver answers True if people have been given what the pool's filters left: then these stay.
 is_judged = Signal()
+
+# arguments: system. Receivers answer with sentences, each a reason why its run must stay as it is.
+run_uses = Signal()

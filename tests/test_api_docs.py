@@ -95,8 +95,8 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
         run(language, code, here)
     said = capsys.readouterr().out
     imported = System.objects.filter(kind="imported").values_list("name", flat=True)
-    assert set(imported) == {here["system"], "popular-curl"}
-    assert set(here["found"]["systems"]) == {"transe", "distmult", "complex", here["system"], "popular-curl"}
+    assert set(imported) == {here["system"]}  # the other was deleted
+    assert set(here["found"]["systems"]) == {"transe", "distmult", "complex", here["system"]}
     assert Export.objects.get().is_written and "test-set.zip is whole" in said
     assert Path("test-set.zip").read_bytes() == Path("again.zip").read_bytes()
     assert zipfile.ZipFile("test-set.zip").testzip() is None
@@ -131,7 +131,7 @@ def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):
 def documented() -> dict[tuple[str, str], str]:
     """Method and address of every endpoint of the table -> scopes."""
     found = {}
-    for method, paths, scope in re.findall(r"^\| (GET|POST) (`.*?`) \| ([a-z ]+) \|", TEXT, re.M):
+    for method, paths, scope in re.findall(r"^\| (GET|POST|PUT|DELETE) (`.*?`) \| ([a-z ]+) \|", TEXT, re.M):
         for path in re.findall(r"`([^`]+)`", paths):
             found[method, re.sub(r"[A-Z]+", "{}", path)] = scope
     return found

@@ -38,7 +38,7 @@ class Operation(AutoSchema):
     def _words(self) -> tuple[str, str]:
         """Return the first sentence of the view's docstring on this method ("GET … POST …"), and the rest."""
         said = " ".join(super().get_description().split())
-        parts = re.split(r"(?:^|(?<=\. ))(GET|POST)\b:? (?:\{[^}]*\}: )?", said)
+        parts = re.split(r"(?:^|(?<=\. ))(GET|POST|PUT|DELETE)\b:? (?:\{[^}]*\}: )?", said)
         own = dict(zip(parts[1::2], parts[2::2], strict=True))[self.method].strip()
         first, _, more = own.partition(". ")
         return first[:1].upper() + first[1:].removesuffix("."), more

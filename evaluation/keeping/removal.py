@@ -66,7 +66,7 @@ def find_subject(kind: str, name: str) -> Subject:
         return get_study(name)
     graph_name, _, system_name = name.partition("/")
     graph = get_graph(graph_name)
-    system = graph.systems.select_related("graph").filter(name=system_name).first()
+    system = System.every.select_related("graph").filter(graph=graph, name=system_name).first()
     if system is None:
         known = ", ".join(f"{graph.name}/{n}" for n in graph.systems.values_list("name", flat=True)) or "none"
         raise KeepingError(f"There is no system {name!r}. Systems of {graph.name}: {known}.")
@@ -186,6 +186,11 @@ def _measured_by(system: System) -> list[str]:
     frozen = Qrels.objects.filter(pool__graph=system.graph, systems__isnull=False).select_related("pool")
     named = [str(qrels) for qrels in frozen.order_by("pk") if system.name in (qrels.systems or ())]
     return [f"The test set of qrels {name} measures it: archive it instead." for name in named]
+
+
+def answer_run_uses(system: System, **kwargs: Any) -> list[str]:
+    """Say why the run of a system must stay as it is: a receiver of run_uses."""
+    return _measured_by(system)
 
 
 def _precious(subject: Subject, going: Going) -> list[str]:

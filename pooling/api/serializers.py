@@ -57,10 +57,21 @@ class SystemData(serializers.ModelSerializer[System]):
 class RunData(serializers.ModelSerializer[Run]):
     graph = serializers.CharField(source="system.graph.name")
     system = serializers.CharField(source="system.name")
+    private = serializers.BooleanField(source="system.private")
 
     class Meta:
         model = Run
-        fields = ("graph", "system", "depth", "num_questions", "num_rank_rows", "seconds", "sha256", "updated_at")
+        fields = (
+            "graph",
+            "system",
+            "private",
+            "depth",
+            "num_questions",
+            "num_rank_rows",
+            "seconds",
+            "sha256",
+            "updated_at",
+        )
 
 
 class RunInput(serializers.Serializer[Any]):
@@ -74,6 +85,16 @@ class RunInput(serializers.Serializer[Any]):
         allow_blank=True,
         help_text="Whose questions it answers: those that the run lacks count as not returned.",
     )
+    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
+    scores_decide = serializers.BooleanField(
+        default=False, help_text="Take the run even if most of its ranks contradict its scores."
+    )
+    file = serializers.FileField(help_text="The run, in one of the forms.")
+
+
+class ReplaceInput(serializers.Serializer[Any]):
+    """A file that takes the place of a run."""
+
     form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
     scores_decide = serializers.BooleanField(
         default=False, help_text="Take the run even if most of its ranks contradict its scores."

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -27,7 +28,8 @@ from pooling.api import serializers as data
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool
 from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
-from pooling.runs.imports import MOST_BYTES, import_sent_run
+from pooling.runs.imports import MOST_BYTES, Imported, import_sent_run
+from pooling.runs.ownership import OwnerError, delete_run, may_change, publish, visible_runs
 from pooling.runs.trec_write import packed
 
 GZIP_TYPE = "application/gzip"
@@ -67,23 +69,33 @@ class SystemOne(One):
     names = {"graph": "graph__name", "system": "name"}
 
 
+def seen_runs(view: Endpoint) -> QuerySet[Run]:
+    """Return the runs that the person of the request may see; for the schema, which has no request, all."""
+    in_schema = getattr(view, "swagger_fake_view", False)
+    return Run.every.select_related("system__graph") if in_schema else visible_runs(view.request.user)
+
+
 class Runs(Listing):
     """GET the runs of all systems, newest first."""
 
-    queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     filters = {"graph": "system__graph__name", "system": "system__name"}
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return seen_runs(self)
 
 
 class GraphRuns(Listing):
     """GET the runs of a graph. POST a run that was made elsewhere: it becomes a system without a model."""
 
-    queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     filters = {"system": "system__name"}
     parser_classes = [MultiPartParser]
     scopes = {"POST": (TokenScope.RUN,)}
     most_bytes = MOST_BYTES + MAX_BODY
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return seen_runs(self)
 
     def graph(self) -> Graph:
         return get_object_or_404(Graph, name=self.kwargs["graph"])
@@ -100,29 +112,86 @@ class GraphRuns(Listing):
         pool = get_pool(asked["pool"]) if asked["pool"] else None
         options = {name: asked[name] for name in ("family", "form", "scores_decide")}
         imported = import_sent_run(found, asked["file"], name=asked["system"], pool=pool, user=request.user, **options)
-        run = Run.objects.select_related("system__graph").get(system=imported.system)
-        content = {"run": data.RunData(run).data, "notes": imported.notes}
-        return Response(content, status.HTTP_201_CREATED)
+        return Response(told(imported), status.HTTP_201_CREATED)
+
+
+def told(imported: Imported) -> dict[str, Any]:
+    """Return a run that was brought, and the notes on it."""
+    run = Run.every.select_related("system__graph").get(system=imported.system)
+    return {"run": data.RunData(run).data, "notes": imported.notes}
 
 
 class RunOne(One):
-    """GET the run of a system."""
+    """GET the run of a system. DELETE an own run; 409 where a pool or frozen qrels rest on it."""
 
     queryset = Run.objects.select_related("system__graph")
     serializer_class = data.RunData
     names = {"graph": "system__graph__name", "system": "system__name"}
+    scopes = {"DELETE": (TokenScope.RUN,)}
+    status_of = {OwnerError: status.HTTP_409_CONFLICT}
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return seen_runs(self)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: SignedInRequest, graph: str, system: str) -> Response:
+        delete_run(own_run(self, graph, system), request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class RunDownload(RunOne):
+def run_of(view: Endpoint, graph: str, system: str) -> Run:
+    """Return a run that the person may see; 404 for others."""
+    return get_object_or_404(seen_runs(view), system__graph__name=graph, system__name=system)
+
+
+def own_run(view: Endpoint, graph: str, system: str) -> System:
+    """Return the system of a run that the person may change; 403 for runs of others."""
+    found = run_of(view, graph, system).system
+    if not may_change(view.request.user, found):
+        raise PermissionDenied("This run belongs to somebody else.")
+    return found
+
+
+class RunPublish(Endpoint):
+    """POST: everybody who evaluates sees an own run from now on. It has no body."""
+
+    scopes = {"POST": (TokenScope.RUN,)}
+
+    @extend_schema(request=None, responses=data.RunData)
+    def post(self, request: SignedInRequest, graph: str, system: str) -> Response:
+        publish(own_run(self, graph, system), request.user)
+        return Response(data.RunData(run_of(self, graph, system)).data)
+
+
+class RunReplace(Endpoint):
+    """POST a file that takes the place of an own run, which keeps its name; if it is refused, the old one stays."""
+
+    scopes = {"POST": (TokenScope.RUN,)}
+    status_of = {OwnerError: status.HTTP_409_CONFLICT}
+    parser_classes = [MultiPartParser]
+    most_bytes = MOST_BYTES + MAX_BODY
+
+    @extend_schema(request=data.ReplaceInput, responses=data.ImportedData)
+    def post(self, request: SignedInRequest, graph: str, system: str) -> Response:
+        found = own_run(self, graph, system)
+        asked = checked(data.ReplaceInput, request)
+        options = {name: asked[name] for name in ("form", "scores_decide")} | {"family": found.settings["family"]}
+        imported = import_sent_run(
+            found.graph, asked["file"], name=found.name, user=request.user, replaces=found, **options
+        )
+        return Response(told(imported))
+
+
+class RunDownload(Endpoint):
     """GET the whole run: TREC lines as gzip; with `?as=parquet` as Parquet."""
 
     content_negotiation_class = AnyType
 
     @extend_schema(parameters=[AS], responses=RUN_FILE)
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def get(self, request: Request, graph: str, system: str) -> HttpResponseBase:
         refuse_unknown(request, ("as",), "This endpoint")
-        run, form = self.get_object(), request.query_params.get("as", "trec")
-        name = f"{run.system.graph.name}-{run.system.name}"
+        run, form = run_of(self, graph, system), request.query_params.get("as", "trec")
+        name = f"{graph}-{system}"
         if form == "parquet":
             return stream_response(parquet_pieces(run), f"{name}.parquet", PARQUET_TYPE)
         if form != "trec":

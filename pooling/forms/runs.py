@@ -14,6 +14,17 @@ from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
 
 
+class ReplaceForm(PageForm):
+    """Ask for the file that takes the place of a run."""
+
+    file = forms.FileField(label="Run file", help_text="In any of the forms that the page Runs lists.")
+    scores_decide = forms.BooleanField(
+        label="The scores decide",
+        required=False,
+        help_text="Take the run even if most of its ranks contradict its scores.",
+    )
+
+
 class RunForm(PageForm):
     """Ask for a run file, its family, the questions it answers and the name of its system, new in `graph`."""
 

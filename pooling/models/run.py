@@ -1,8 +1,17 @@
 """Define runs: the candidates that a system returned, and the rank rows that every evaluation reads."""
 
+from typing import Any
+
 from django.db import models
 
 from pooling.models.system import System
+
+
+class Published(models.Manager[Any]):
+    """Leave out the runs of private systems."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(system__private=False)
 
 
 class Run(models.Model):
@@ -14,6 +23,9 @@ class Run(models.Model):
     num_rank_rows = models.PositiveBigIntegerField(default=0)
     seconds = models.FloatField(default=0)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = Published()
+    every = models.Manager["Run"]()  # private ones too
 
     def __str__(self) -> str:
         return f"run of {self.system}"

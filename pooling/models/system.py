@@ -1,5 +1,8 @@
 """Define systems: a model with its settings and seed."""
 
+from typing import Any
+
+from django.contrib.auth.models import User
 from django.db import models
 from django.urls import reverse
 
@@ -14,6 +17,13 @@ BADGES = {
     SystemState.FAILED: "badge-failed",
     SystemState.CANCELLED: "badge-cancelled",
 }
+
+
+class Published(models.Manager[Any]):
+    """Leave out private runs, so that no list, form, table or figure can show one by mistake."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().filter(private=False)
 
 
 class System(models.Model):
@@ -38,14 +48,29 @@ class System(models.Model):
         default=False, help_text="one of several seeds, of which the best stays in the lists"
     )
     archived = models.BooleanField(default=False, help_text="in no list and no new pool; pools keep it")
+    owner = models.ForeignKey(
+        User,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="who brought its run; empty for systems of the site",
+    )
+    private = models.BooleanField(default=False, help_text="only its owner and managers see its run")
     history = models.JSONField(default=list, help_text="one entry an epoch: epoch, loss, validation_mrr")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = Published()
+    every = models.Manager["System"]()  # private ones too: for acts of their owner and for names that are taken
 
     class Meta:
         ordering = ["graph", "id"]
         constraints = [
             models.UniqueConstraint(fields=["graph", "name"], name="system_name_once"),
             models.CheckConstraint(condition=models.Q(state__in=SystemState.values), name="system_state_known"),
+            models.CheckConstraint(
+                condition=models.Q(private=False) | models.Q(kind=IMPORTED), name="system_private_is_imported"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -212,7 +212,7 @@ def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True
 
 def newer_than(run: Run) -> Run | None:
     """Return the run that a job put in the place of this one since its row was read; it contains this one."""
-    return Run.objects.filter(pk=run.pk).exclude(artifact=run.artifact).first()
+    return Run.every.filter(pk=run.pk).exclude(artifact=run.artifact).first()
 
 
 def files_of(run: Run) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Import runs: a file of a form in adapters/ becomes a system of kind "imported" and its run, all or nothing."""
 
+import shutil
 import tempfile
 import time
 from functools import partial
@@ -10,10 +11,12 @@ import numpy as np
 import pyarrow as pa
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+from django.utils import timezone
 
 from core.callbacks import TellStage
 from core.database import held, named_once
-from core.files.artifacts import sha256_of
+from core.files.artifacts import artifact_path, sha256_of
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolState, SystemState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -26,6 +29,7 @@ from pooling.runs.adapters.registry import AUTO, known_suffix, read_answers
 from pooling.runs.contradictions import check_ranks, placed
 from pooling.runs.files import RETURNED, candidates_table, ranks_table, read_topk
 from pooling.runs.kernel import Listed, list_positions, places
+from pooling.runs.ownership import check_changeable, hold, is_private_at_first
 from pooling.runs.score import MOST_CANDIDATES, TIE_SEED, run_folder, triple_array, wanted_triples, write_run
 from pooling.runs.trec_read import RunFile, RunTooLargeError, Topics, TrecError
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
@@ -52,6 +56,7 @@ def import_run(
     pool: Pool | None = None,
     form: str = AUTO,
     scores_decide: bool = False,
+    replaces: System | None = None,
     user: User | None = None,
     file_name: str = "",
     max_bytes: int | None = None,
@@ -62,9 +67,11 @@ def import_run(
     Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, its questions that are
     not in the file count as not returned; without one, only the file's questions get rank rows. Messages call the file
     `file_name`; unpacked it may have `max_bytes`. If most of its ranks contradict its scores, it is refused, unless
-    `scores_decide`.
+    `scores_decide`. A run is private if `user` is no manager. With `replaces`, it takes the place of the run of that
+    system, which keeps its name, owner and whether it is private.
     """
-    check_name(graph, name)
+    if replaces is None:
+        check_name(graph, name)
     if family not in (*FAMILIES, NOT_KNOWN):
         raise TrecError(f"Unknown family {family[:80]!r}: give {', '.join(FAMILIES)} or {NOT_KNOWN!r}.")
     if pool is not None and pool.graph_id != graph.pk:
@@ -94,13 +101,15 @@ def import_run(
     }
     about["longest"] = int(np.unique(read.question, return_counts=True)[1].max())
     settings = {"family": family, **about}
-    system = System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="", settings=settings)
+    system = replaces or System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="")
+    system.settings = settings
     own = topics.keys
     if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
         asked = [triple_array(pool.seeds.all()), triple_array(pool.triples.all())]
         own = _question_keys(np.concatenate(asked), arrays)
     notes = [*_notes(read, listed, topics, own, tables), *said, _raw_note(listed, raw)]
-    _store(system, tables, depth, time.monotonic() - started, user)
+    store = _replace if replaces else _store
+    store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
 
@@ -115,8 +124,11 @@ def import_sent_run(
     pool: Pool | None = None,
     form: str = AUTO,
     scores_decide: bool = False,
+    replaces: System | None = None,
 ) -> Imported:
     """Import an uploaded run file; TrecError as import_run, or if it is too large."""
+    if replaces is not None:
+        check_changeable(replaces, user, "replaced")
     size = file.size or 0
     if size > MOST_BYTES:
         raise RunTooLargeError(
@@ -136,6 +148,7 @@ def import_sent_run(
             pool=pool,
             form=form,
             scores_decide=scores_decide,
+            replaces=replaces,
             user=user,
             file_name=str(file.name),
             max_bytes=MOST_BYTES,
@@ -260,6 +273,7 @@ def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, table
 
 def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None) -> None:
     """Write the files, then both rows in one transaction; if anything fails, nothing stays."""
+    system.owner, system.private = user, is_private_at_first(user)
     with run_folder(system) as relative:
         fields = write_run(relative, system, None, tables, depth, seconds)
         with named_once(lambda: check_name(system.graph, system.name)):  # another request may have been faster
@@ -267,3 +281,17 @@ def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: flo
             system.save()
             Run.objects.create(system=system, **fields)
             record(user, PoolingAct.RUN_IMPORTED, about=str(system), **system.settings)
+
+
+def _replace(system: System, tables: dict[str, pa.Table], depth: int, seconds: float, user: User | None) -> None:
+    """Write the files, then let the run's row point at them; readers see the old run or the new one."""
+    with run_folder(system) as relative:
+        fields = write_run(relative, system, None, tables, depth, seconds)
+        with transaction.atomic():
+            hold(system)
+            check_changeable(system, user, "replaced")
+            old = Run.every.get(system=system)
+            System.every.filter(pk=system.pk).update(settings=system.settings)
+            Run.every.filter(pk=old.pk).update(**fields, updated_at=timezone.now())
+            record(user, PoolingAct.RUN_REPLACED, about=str(system), **system.settings)
+            transaction.on_commit(lambda: shutil.rmtree(artifact_path(old.artifact), ignore_errors=True))

@@ -85,12 +85,12 @@ def score_system(
 def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
     """Let `act` extend the system's current run; if another job was faster, repeat on its result."""
     for _ in range(EXTEND_ATTEMPTS):
-        run = Run.objects.filter(system=system).first()
+        run = Run.every.filter(system=system).first()
         try:
             return act(run)
         except (RunError, ArtifactError):
             # another job may have extended it meanwhile, and taken the old files away: go on from its run
-            now = Run.objects.filter(system=system).values_list("artifact", flat=True).first()
+            now = Run.every.filter(system=system).values_list("artifact", flat=True).first()
             if now == (run.artifact if run else None):
                 raise
     raise RunError(f"Other jobs keep extending the run of {system}; start this one again.")
@@ -212,11 +212,11 @@ def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
     RunError if the row has changed since it was read.
     """
     if run is None:
-        stored, made = Run.objects.get_or_create(system=system, defaults=fields)
+        stored, made = Run.every.get_or_create(system=system, defaults=fields)
     else:
-        same = Run.objects.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+        same = Run.every.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
         made = same.update(**fields, updated_at=timezone.now()) == 1
-        stored = Run.objects.get(pk=run.pk)
+        stored = Run.every.get(pk=run.pk)
     if not made:
         raise RunError(f"The run of {system} was extended by another job in the meantime.")
     if run is not None:

@@ -35,7 +35,7 @@ def check_name(graph: Graph, name: str) -> None:
     """Raise SystemError_ unless a new system of the graph can have this name."""
     if not re.fullmatch(r"[-a-zA-Z0-9_]{1,80}", name):
         raise SystemError_(f"System name {name!r}: use letters, digits, - and _, at most 80.")
-    if graph.systems.filter(name=name).exists():
+    if System.every.filter(graph=graph, name=name).exists():  # private ones too
         raise SystemError_(f"Graph {graph.name} has a system {name} already: choose another name.")
 
 

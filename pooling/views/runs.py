@@ -3,22 +3,27 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
 from core.people.roles import Right
 from core.views.access import SignedInRequest, evaluator_required, page_refusal, right_required
-from core.views.acts import attempt, posted
+from core.views.acts import attempt, or_message, posted
 from core.views.files import stream_response
 from core.views.pagination import page_of
-from pooling.forms.runs import RunForm
-from pooling.models import Run
+from pooling.forms.runs import ReplaceForm, RunForm
+from pooling.models import System
 from pooling.runs.adapters.registry import ADAPTERS
 from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import Imported, import_sent_run
+from pooling.runs.ownership import OwnerError, delete_run, is_private_at_first, publish, visible_runs
 from pooling.runs.trec_write import packed
-from pooling.views.find import find_graph
+from pooling.views.find import find_graph, find_run
+
+PUBLISHED = "{} is published: everybody who evaluates sees it now."
+DELETED = "The run {} was deleted."
+REPLACED = "The run of {} was replaced."
 
 
 @evaluator_required
@@ -35,25 +40,74 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
 
     if imported := attempt(form, bring, "file"):
         messages.success(request, " ".join([f"Imported {imported.system.name}.", *imported.notes]))
-        return redirect("runs", name)
-    rows = Run.objects.filter(system__graph=graph).select_related("system").order_by("system_id")
+        return redirect("run", name, imported.system.name) if imported.system.private else redirect("runs", name)
+    rows = visible_runs(request.user).filter(system__graph=graph).order_by("system_id")
     content = {"graph": graph, "page": page_of(request, rows), "form": form, "adapters": ADAPTERS.values()}
+    content["private_at_first"] = is_private_at_first(request.user)
     return render(request, "pooling/runs/list.html", content)
 
 
 @require_safe
 @evaluator_required
 @page_refusal
-def run_file(request: HttpRequest, name: str, system: str) -> StreamingHttpResponse:
+def run_file(request: SignedInRequest, name: str, system: str) -> StreamingHttpResponse:
     """Send the whole run in TREC form."""
-    run = get_object_or_404(Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system)
+    run = find_run(request.user, name, system)
     return stream_response(packed(whole_run(run)), f"{name}-{system}.txt.gz")
 
 
 @require_safe
 @evaluator_required
 @page_refusal
-def run_parquet(request: HttpRequest, name: str, system: str) -> StreamingHttpResponse:
+def run_parquet(request: SignedInRequest, name: str, system: str) -> StreamingHttpResponse:
     """Send the whole run as Parquet."""
-    run = get_object_or_404(Run.objects.select_related("system__graph"), system__graph__name=name, system__name=system)
+    run = find_run(request.user, name, system)
     return stream_response(parquet_pieces(run), f"{name}-{system}.parquet", PARQUET_TYPE)
+
+
+@right_required(Right.BRING_RUNS)
+@require_POST
+def run_publish(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    """Publish an own run."""
+    found = find_run(request.user, name, system).system
+
+    def do() -> None:
+        publish(found, request.user)
+        messages.success(request, PUBLISHED.format(found.name))
+
+    or_message(request, do)
+    return redirect("run", name, system)
+
+
+@right_required(Right.BRING_RUNS)
+@require_POST
+def run_delete(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    """Delete an own run."""
+    found = find_run(request.user, name, system).system
+
+    def do() -> System:
+        delete_run(found, request.user)
+        messages.success(request, DELETED.format(found.name))
+        return found
+
+    return redirect("runs", name) if or_message(request, do) else redirect("run", name, system)
+
+
+@right_required(Right.BRING_RUNS)
+@require_POST
+def run_replace(request: SignedInRequest, name: str, system: str) -> HttpResponse:
+    """Let another file take the place of an own run."""
+    found = find_run(request.user, name, system).system
+    form = ReplaceForm(request.POST, request.FILES)
+
+    def do() -> None:
+        if not form.is_valid():
+            raise OwnerError("Choose a file to send; the run stays as it was.")
+        options = {"family": found.settings["family"], "scores_decide": form.cleaned_data["scores_decide"]}
+        told = import_sent_run(
+            found.graph, form.cleaned_data["file"], name=found.name, user=request.user, replaces=found, **options
+        )
+        messages.success(request, " ".join([REPLACED.format(found.name), *told.notes]))
+
+    or_message(request, do)
+    return redirect("run", name, system)

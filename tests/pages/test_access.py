@@ -44,6 +44,10 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "system-file": (("town", "rotate", "weights.safetensors"), (302, 403, 403, 409, 409)),  # no checkpoint
     "runs": (("town",), EVALUATORS),
     "run-file": (("town", "rotate"), (302, 403, 403, 409, 409)),  # its files are not there
+    "run": (("town", "rotate"), EVALUATORS),
+    "run-publish": (("town", "rotate"), (302, 403, 403, 405, 405)),
+    "run-replace": (("town", "rotate"), (302, 403, 403, 405, 405)),
+    "run-delete": (("town", "rotate"), (302, 403, 403, 405, 405)),
     "run-parquet": (("town", "rotate"), (302, 403, 403, 409, 409)),
     "systems-all": ((), EVALUATORS),
     "pools": ((), EVALUATORS),
@@ -170,6 +174,8 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-job-retry": ((JOB,), POST_ONLY_API),
     "api-graph-runs": (("town",), API),
     "api-run": (("town", "rotate"), API),
+    "api-run-publish": (("town", "rotate"), (401, 403, 403, 405, 405)),
+    "api-run-replace": (("town", "rotate"), (401, 403, 403, 405, 405)),
     "api-run-download": (("town", "rotate"), (401, 403, 403, 503, 503)),
     "api-campaigns": ((), (401, 200, 200, 200, 200)),
     "api-campaign": (("town-pool",), (401, 200, 200, 200, 200)),

@@ -66,7 +66,14 @@ TABLE: dict[str, list[Row]] = {
             statuses=(401, 403, 403, 403, 201, 201),
         ),
     ],
-    "api-run": [get(G, "rotate")],
+    "api-run": [
+        get(G, "rotate"),
+        Row((G, "rotate"), "delete", None, "run", (401, 403, 403, 403, 403, 403)),  # nobody brought it
+    ],
+    "api-run-publish": [post(G, "rotate", scopes="run", statuses=(401, 403, 403, 403, 403, 403))],
+    "api-run-replace": [
+        post(G, "rotate", body=lambda: {"file": sent(RUN)}, scopes="run", statuses=(401, 403, 403, 403, 403, 403))
+    ],
     "api-run-download": [get(G, "rotate", statuses=(401, 403, 403, 403, 503, 503))],  # its files are not there
     "api-pools": [get()],
     "api-pool": [get(P)],

@@ -8,7 +8,9 @@ from core.management.shell import ShellCommand, Ticker
 from pooling.graphs.opening import get_graph
 from pooling.pools.build import get_pool
 from pooling.runs.adapters.registry import ADAPTERS, AUTO
+from pooling.runs.export import get_run
 from pooling.runs.imports import NOT_KNOWN, import_run
+from pooling.runs.ownership import check_changeable
 from pooling.systems.spec import FAMILIES
 
 
@@ -22,6 +24,9 @@ class Command(ShellCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph", help="graph that the run answers questions of")
         parser.add_argument("file", type=Path, help="the run: a file, or for some forms a folder or zip archive")
+        parser.add_argument(
+            "--replace", action="store_true", help="take the place of the imported run of this name, which must exist"
+        )
         parser.add_argument(
             "--form", default=AUTO, metavar="FORM", help=f"{', '.join(ADAPTERS)}; default: told by the file"
         )
@@ -39,5 +44,8 @@ class Command(ShellCommand):
         graph, name, family = get_graph(options["graph"]), options["system"], options["family"]
         ticker = Ticker(self.stderr)
         given = {"pool": pool, "progress": ticker, **{key: options[key] for key in ("form", "scores_decide")}}
+        if options["replace"]:
+            given["replaces"] = run = get_run(graph, name, private=True).system
+            check_changeable(run, None, "replaced")
         imported = import_run(graph, options["file"], name=name, family=family, **given)
         return f"{imported.system}: {' '.join(imported.notes)}"

@@ -24,7 +24,7 @@ from pooling.runs import imports as upload
 from pooling.runs.files import question_id
 from pooling.runs.trec_write import trec_word
 from tests.factories import ODD, make_town, town
-from tests.pages.world import make_graph, make_pool
+from tests.pages.world import make_graph, make_person, make_pool
 
 URL = "/api/v1/graphs/town/runs"
 GOOD = b"tail:p0:knows Q0 p4 1 0.9 x\ntail:p0:knows Q0 p3 2 0.5 x\n"
@@ -48,7 +48,7 @@ def test_a_run_that_was_sent_is_a_run_of_the_graph(world, researcher):
     assert sent.json()["notes"][0] == "2 lines, answers to 1 of 11 questions."
     assert researcher.get(f"{URL}/mine").json() == run
     assert [row["system"] for row in researcher.get(URL).json()["results"]] == ["mine", "complex", "rotate", "transe"]
-    system = System.objects.get(name="mine")
+    system = System.every.get(name="mine")
     assert (system.settings["family"], system.settings["file"], system.settings["topics"]) == (
         "rules",
         "their.run",
@@ -83,7 +83,7 @@ def test_form_and_contradictions_are_said_in_the_request(world, researcher):
 def test_a_packed_run_is_the_same(world, researcher):
     for name, content in (("plain", GOOD), ("packed", gzip.compress(GOOD))):
         assert researcher.post(URL, {"system": name, "file": file(content)}).status_code == 201
-    plain, packed = (Run.objects.get(system__name=name) for name in ("plain", "packed"))
+    plain, packed = (Run.every.get(system__name=name) for name in ("plain", "packed"))
     assert (plain.num_rank_rows, plain.num_questions) == (packed.num_rank_rows, packed.num_questions)
 
 
@@ -187,3 +187,24 @@ def test_ids_with_spaces_quotes_and_other_scripts_come_in_as_topics_have_them(wo
     answer = researcher.post("/api/v1/graphs/odd/runs", {"system": "mine", "file": file(content)})
     assert (answer.status_code, answer.json().get("error")) == (201, None)
     assert researcher.get("/api/v1/graphs/odd/runs/mine").json()["num_rank_rows"] > len(odd)
+
+
+def test_own_runs_are_private_replaced_published_and_deleted(world, researcher):
+    assert researcher.post(URL, {"system": "mine", "file": file()}).json()["run"]["private"]
+    other_person = make_person("other", site="researcher")
+    other = Client(headers={"Authorization": f"Token {create_token(other_person, 'x', ['read', 'run'], 1)[1]}"})
+    assert "mine" not in [row["system"] for row in other.get(URL).json()["results"]]
+    assert [other.get(f"{URL}/mine{more}").status_code for more in ("", "/download")] == [404, 404]
+    assert other.delete(f"{URL}/mine").status_code == other.post(f"{URL}/mine/publish").status_code == 404
+    replaced = researcher.post(f"{URL}/mine/replace", {"file": file(GOOD.splitlines(keepends=True)[0])})
+    assert (replaced.status_code, replaced.json()["notes"][0][:6]) == (200, "1 line")
+    assert researcher.post(f"{URL}/mine/replace", {"file": file(b"a b\n")}).status_code == 400
+    assert researcher.post(f"{URL}/mine/publish").json()["private"] is False
+    assert other.get(f"{URL}/mine").status_code == 200
+    assert other.delete(f"{URL}/mine").status_code == other.post(f"{URL}/mine/publish").status_code == 403
+    Pool.objects.get(name="town-pool").systems.add(System.objects.get(name="mine"))
+    refused = researcher.delete(f"{URL}/mine")
+    assert refused.status_code == 409 and "Pool town-pool was built with it." in refused.json()["error"]
+    Pool.objects.get(name="town-pool").systems.clear()
+    assert researcher.delete(f"{URL}/mine").status_code == 204
+    assert researcher.get(f"{URL}/mine").status_code == 404

@@ -19,6 +19,7 @@ from pooling.runs import files as run_files
 from pooling.runs import imports as run_upload
 from pooling.runs.adapters.registry import ADAPTERS
 from pooling.training.train import refuse_imported
+from pooling.views import runs
 from tests.page import element, has, links, notices, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
 
@@ -114,7 +115,7 @@ def test_what_is_refused_is_said_at_the_form(changed: dict, message: str, graph:
 
 
 def test_researchers_bring_runs(graph: Graph, researcher: Client):
-    assert researcher.post(PAGE, upload())["Location"] == PAGE
+    assert researcher.post(PAGE, upload())["Location"] == f"{PAGE}/theirs"
     assert AuditEntry.objects.get(act="run-imported").person.username == "reader"
 
 
@@ -187,3 +188,65 @@ def test_an_imported_run_is_not_ticked_for_a_new_pool(graph: Graph, manager: Cli
     form = manager.get("/pools/new?graph=town").context["form"]
     assert form.fields["systems"].choices == [("transe", "transe"), ("theirs", "theirs")]
     assert form.fields["systems"].initial == ["transe"]
+
+
+@pytest.fixture
+def own(graph: Graph, researcher: Client) -> System:
+    """A private run of the researcher."""
+    assert researcher.post(PAGE, upload()).status_code == 302
+    return System.every.get(name="theirs")
+
+
+def client_of(name: str, site: str | None) -> Client:
+    client = Client()
+    if site is not None:
+        client.force_login(make_person(name, site=site))
+    return client
+
+
+def test_private_runs_are_on_the_pages_of_owner_and_managers_only(own: System, manager: Client, researcher: Client):
+    page = reverse("run", args=["town", "theirs"])
+    files = [reverse(name, args=["town", "theirs"]) for name in ("run-file", "run-parquet")]
+    other = client_of("other", "researcher")
+    for client, sees in ((researcher, True), (manager, True), (other, False)):
+        listed = client.get(PAGE)
+        assert has(listed, "private-theirs") == sees
+        assert [client.get(address).status_code for address in (page, *files)] == [200 if sees else 404] * 3
+        assert client.get(reverse("system", args=["town", "theirs"])).status_code == 404
+    for act in ("run-publish", "run-replace", "run-delete"):
+        assert other.post(reverse(act, args=["town", "theirs"])).status_code == 404
+    assert System.every.get(name="theirs").private
+
+
+def test_strangers_and_annotators_reach_no_act(own: System):
+    for client, status in ((client_of("", None), 302), (client_of("ann", ""), 403)):
+        for act in ("run-publish", "run-replace", "run-delete"):
+            assert client.post(reverse(act, args=["town", "theirs"])).status_code == status
+    assert System.every.get(name="theirs").private
+
+
+def test_an_owner_replaces_publishes_and_deletes(own: System, researcher: Client):
+    page = reverse("run", args=["town", "theirs"])
+    assert has(researcher.get(page), "publish")
+    [said] = notices(researcher.post(reverse("run-replace", args=["town", "theirs"]), {"file": ""}, follow=True))
+    assert "Choose a file" in said
+    other = SimpleUploadedFile("new.run", GOOD.splitlines(keepends=True)[0])
+    [said] = notices(researcher.post(reverse("run-replace", args=["town", "theirs"]), {"file": other}, follow=True))
+    assert said.startswith(runs.REPLACED.format("theirs"))
+    assert System.every.get(name="theirs").settings["file"] == "new.run"
+    [said] = notices(researcher.post(reverse("run-publish", args=["town", "theirs"]), follow=True))
+    assert said == runs.PUBLISHED.format("theirs")
+    assert not has(researcher.get(page), "publish") and System.objects.filter(name="theirs").exists()
+    answer = researcher.post(reverse("run-delete", args=["town", "theirs"]), follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)] and notices(answer) == [runs.DELETED.format("theirs")]
+    assert not System.every.filter(name="theirs").exists()
+
+
+def test_a_published_run_of_another_researcher_is_seen_and_not_changed(own: System, researcher: Client):
+    researcher.post(reverse("run-publish", args=["town", "theirs"]))
+    other = client_of("other", "researcher")
+    page = other.get(reverse("run", args=["town", "theirs"]))
+    assert page.status_code == 200 and not has(page, "delete")
+    [said] = notices(other.post(reverse("run-delete", args=["town", "theirs"]), follow=True))
+    assert "belongs to somebody else" in said
+    assert System.objects.filter(name="theirs").exists()
