@@ -159,7 +159,8 @@ def call(site: dict, client: Client, name: str, row: Row) -> Any:
     body = row.body() if callable(row.body) else row.body
     kind = {} if callable(row.body) else {"content_type": "application/json"}
     with transaction.atomic():
-        answer = client.get(url) if row.method == "get" else client.post(url, body or {}, **kind)
+        send = getattr(client, row.method)
+        answer = send(url) if row.method == "get" else send(url, body or {}, **kind)
         transaction.set_rollback(True)
     return answer
 
