@@ -38,7 +38,8 @@ urlpatterns = [
     path(f"{EVALUATION}/triples", browse.triples, name="evaluation-triples"),
     path(f"{EVALUATION}/triples.csv", browse.triples_csv, name="evaluation-triples-csv"),
     path(f"{EVALUATION}/triples/<int:head>/<int:relation>/<int:tail>", browse.triple, name="evaluation-triple"),
-    path(f"{EVALUATION}/max-k/score", analyses.score, name="max-k-score"),
+    path(f"{EVALUATION}/max-k/score", analyses.score, {"key": "max-k"}, name="max-k-score"),
+    path(f"{EVALUATION}/classification/score", analyses.score, {"key": "classification"}, name="classification-score"),
     path(f"{EVALUATION}/reusability/add-system", analyses.extend, name="reusability-extend"),
     # any other name is that of an analysis
     path(f"{EVALUATION}/<slug:key>.json", analyses.analysis_json, name="analysis-json"),

@@ -14,6 +14,7 @@ from evaluation.analyses import (
     stability,
 )
 from evaluation.audit_sample import sections as audit
+from evaluation.classification import sections as classification
 from evaluation.estimates import sections as estimates
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k import sections as max_k
@@ -28,7 +29,7 @@ ANALYSES: tuple[Analysis, ...] = (
     measures.ANALYSIS, correlation.ANALYSIS, depth.ANALYSIS, accumulation.ANALYSIS, stability.ANALYSIS,
     discriminative.ANALYSIS, relations.ANALYSIS, multiplicities.ANALYSIS, planning.ANALYSIS,
     reusability.ANALYSIS, estimates.ANALYSIS, audit.ANALYSIS,
-    max_k.ANALYSIS, probe.ANALYSIS, open_world.ANALYSIS,
+    classification.ANALYSIS, max_k.ANALYSIS, probe.ANALYSIS, open_world.ANALYSIS,
 )  # fmt: skip
 
 

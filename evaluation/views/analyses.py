@@ -14,9 +14,10 @@ from core.jobs.lifecycle import request_cancel
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
 from core.views.acts import or_message
+from evaluation.classification import judged as classification
 from evaluation.labels.label_sets import LabelChoice, label_sets
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.max_k.stored_runs import score_missing
+from evaluation.max_k import stored_runs as max_k
 from evaluation.measures.registry import parse_measure
 from evaluation.overview.rankings import WAITING, page_version
 from evaluation.overview.sections import OVERVIEW
@@ -41,6 +42,8 @@ from pooling.pools.growth import extend_pool
 from pooling.training.seed_families import seed_families
 from pooling.training.train import systems_with_runs
 from pooling.views.find import find_pool
+
+SCORING = {"max-k": max_k.score_missing, "classification": classification.score_missing}  # by page
 
 
 def settings_form(request: HttpRequest, pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
@@ -166,14 +169,14 @@ def analysis_compute(request: SignedInRequest, name: str, key: str, part: str) -
 
 @require_POST
 @manager_required
-def score(request: SignedInRequest, name: str) -> HttpResponse:
-    """Start a job for each system; the page shows their progress."""
+def score(request: SignedInRequest, name: str, key: str) -> HttpResponse:
+    """Start a job for each system that lacks what the page `key` shows; that page shows their progress."""
     pool = find_pool(name)
-    jobs = or_message(request, lambda: score_missing(pool, user=request.user))
+    jobs = or_message(request, lambda: SCORING[key](pool, user=request.user))
     if jobs is not None:
         many = f"{len(jobs)} system{'s are' if len(jobs) != 1 else ' is'} being scored"
         messages.success(request, f"{many if jobs else 'No run lacks anything'}; this page shows it.")
-    return redirect("analysis", name, "max-k")
+    return redirect("analysis", name, key)
 
 
 @require_POST

@@ -32,6 +32,7 @@ from pooling.runs.score import (
     wanted_triples,
     write_run,
 )
+from pooling.runs.validation import store_validation
 from pooling.scoring.distributions import ALPHAS, DistributionResult, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite
@@ -68,6 +69,20 @@ def has_predictive(run: Run, triples: np.ndarray) -> bool:
     return held is not None and bool((find(held, asked) >= 0).all())
 
 
+def read_tail_scores(run: Run, triples: np.ndarray) -> np.ndarray:
+    """Return the score of each triple int[n, 3] as an answer to its tail question, float32[n].
+
+    RunError if the run has no distributions, or not of all these triples.
+    """
+    held = read_predictive(run)
+    graph = open_graph(run.system.graph)
+    asked = row_keys(rows_of(triples), *graph.shape)[: len(triples)]  # the tail questions come first
+    at = find(_rows(held.keys, held.answers, graph), asked)
+    if (at < 0).any():
+        raise RunError(f"The run of {run.system} lacks scores of {int((at < 0).sum()):,} triples: run score_runs POOL.")
+    return held.answer_score[at]
+
+
 def store_predictive(system: System, triples: np.ndarray, watch: Watch = UNWATCHED) -> Run:
     """Add to the system's run the distributions of both questions of triples int[m, 3], where they are missing.
 
@@ -79,12 +94,16 @@ def store_predictive(system: System, triples: np.ndarray, watch: Watch = UNWATCH
 
 
 def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
-    """Store the distributions of one system for everything in the pool; an imported run has none."""
+    """Store the distributions of one system for everything in the pool, and its validation scores.
+
+    An imported run has none.
+    """
     if system.is_imported:
         progress.log(_imported(system))
         return
     watch = progress.watch(f"distributions of {system.name}", "questions")
     store_predictive(system, wanted_triples(pool, open_graph(system.graph)), watch)
+    store_validation(system, progress.watch(f"validation scores of {system.name}", "questions"))
 
 
 def score(job: Job, progress: Progress) -> None:

@@ -143,6 +143,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "analysis-compute": (("town-pool", "stability", "labels"), (302, 405, 405, 405, 405)),
     "reusability-extend": (("town-pool",), (302, 405, 405, 405, 405)),
     "max-k-score": (("town-pool",), (302, 405, 405, 405, 405)),
+    "classification-score": (("town-pool",), (302, 405, 405, 405, 405)),
     "evaluation-labels": (("town-pool",), EVALUATORS),
     "evaluation-labels-csv": (("town-pool",), (302, 403, 403, 400, 400)),  # no runs
     "help": ((), EVERYBODY),
@@ -268,6 +269,7 @@ POSTS = {
     "withdraw": ({"reason": "wrong"}, (302, 403, 403, 403, 200)),
     "reusability-extend": ({}, (302, 403, 403, 403, 302)),
     "max-k-score": ({}, (302, 403, 403, 403, 302)),
+    "classification-score": ({}, (302, 403, 403, 403, 302)),
     "open-world-studies": ({}, (302, 403, 403, 403, 200)),
     "open-world-study-continue": ({}, (302, 403, 403, 403, 302)),
     "evaluation-labels": ({}, (302, 403, 403, 403, 200)),

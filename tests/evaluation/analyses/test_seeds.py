@@ -53,8 +53,8 @@ def check(own: dict[str, Any], seeds: list[dict[str, Any]], where: object) -> bo
 
 
 def test_these_analyses_take_families():
-    choice = "accumulation audit correlation depth discriminative estimates max-k measures probe relations stability"
-    assert choice.split() == TAKES
+    choice = "accumulation audit classification correlation depth discriminative estimates max-k measures probe"
+    assert [*choice.split(), "relations", "stability"] == TAKES
     always = {key for key, analysis in BY_KEY.items() if analysis.by_family}
     assert always == {"planning", "reusability", "open-world"}
     # it counts answers of questions, and no system
@@ -82,7 +82,7 @@ def test_answers_per_question_are_the_same_of_seeds_and_families(with_seeds: Poo
     assert found[0] == found[1] and "transe" not in str(found[0])
 
 
-OTHERS = ("audit", "estimates", "max-k")  # need an audit, a random sample and distributions: tested with their pages
+OTHERS = ("audit", "classification", "estimates", "max-k")  # need an audit, scores or a sample: tested with their pages
 
 
 @pytest.mark.parametrize("key", [key for key in TAKES if key not in OTHERS])
