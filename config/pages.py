@@ -42,6 +42,8 @@ PAGES = {
     # graphs
     "graphs": Page("", "Graphs"),
     "graphs-archive": Page("graphs", "Archive", "Graphs", "Archived graphs"),
+    "graph-import": Page("graphs", "Import", "Import a graph", "Import a graph"),
+    "graph-import-confirm": Page("graph-import", "Preview", "Preview of a graph", "Is this the graph?"),
     "graph": Page("graphs", "{graph.name}", args="graph.name"),
     "graph-delete": Page("graph", "Delete", "Delete {graph.name}", "Delete the graph {graph.name}"),
     "systems-all": Page("", "Systems"),

@@ -83,7 +83,7 @@ class Job(models.Model):
         indexes = [models.Index(fields=["state", "heartbeat_at"])]
 
     def __str__(self) -> str:
-        subject = self.system or self.pool or self.graph or self.params.get("study", "")
+        subject = self.system or self.pool or self.graph or self.params.get("study") or self.params.get("name", "")
         return f"{self.get_kind_display()} {subject}"
 
     @property

@@ -95,3 +95,4 @@ class PoolingJob(models.TextChoices):
     BUILD_POOL = "build-pool", "build pool"
     EXTEND_POOL = "extend-pool", "extend pool"
     SCORE = "score", "score run"
+    IMPORT_GRAPH = "import-graph", "import graph"

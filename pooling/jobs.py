@@ -1,4 +1,4 @@
-"""Register the kinds of job that train, pool and score, and find the live jobs of a graph, system or pool."""
+"""Register the kinds of job that import, train, pool and score, and find the live jobs of a graph, system or pool."""
 
 from django.db.models import Q, QuerySet
 
@@ -27,6 +27,7 @@ JOBS = (
     JobType(PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left),
     JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
+    JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
     JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
 )
 

@@ -1,14 +1,16 @@
 from django.urls import path
 
+from pooling.views import graph_import, pool_filter, pool_growth, system_change
 from pooling.views import graphs as graph
 from pooling.views import jobs as job
-from pooling.views import pool_filter, pool_growth, system_change
 from pooling.views import pools as pool
 from pooling.views import runs as run
 from pooling.views import systems as system
 
 urlpatterns = [
     path("graphs", graph.graphs, name="graphs"),
+    path("import-graph", graph_import.upload, name="graph-import"),
+    path("import-graph/<uuid:token>", graph_import.confirm, name="graph-import-confirm"),
     path("graphs/<slug:name>", graph.graph, name="graph"),
     path("graphs/<slug:name>/systems", system.systems, name="systems"),
     path("graphs/<slug:name>/systems/<slug:system>", system.system, name="system"),

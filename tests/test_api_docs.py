@@ -70,6 +70,7 @@ def site(transactional_db, tmp_path, monkeypatch, live_server):
     monkeypatch.chdir(tmp_path / "cwd")
     return {
         "researcher": create_token(make_person("researcher", "researcher"), "script", ["read", "run"], 1)[1],
+        "manager": create_token(make_person("manager", "manager"), "script", ["read", "manage"], 1)[1],
         "annotator": create_token(annotator, "script", ["label"], 1)[1],
     }
 
@@ -89,7 +90,8 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
         pytest.skip("no curl")
     monkeypatch.setenv("TRIPLEPOOL_EXPORT", "")
     monkeypatch.setenv("TRIPLEPOOL_TOKEN", site["researcher"])
-    for_researchers, for_annotators = TEXT.split("\n## Label\n")
+    for_researchers, rest = TEXT.split("\n## Label\n")
+    for_annotators, for_managers = rest.split("\n## Import a graph\n")
     here = names()
     for language, code in blocks(for_researchers):
         run(language, code, here)
@@ -108,6 +110,15 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
         run(language, code, here)
     assert "kept as label" in capsys.readouterr().out
     assert [(label.answer, label.annotator.username) for label in Label.objects.all()] == [("?", "annotator")]
+
+    monkeypatch.setenv("TRIPLEPOOL_TOKEN", site["manager"])
+    Path("my-graph").mkdir()
+    for split, text in (("train", "a r b\nb r c\nc r a\n"), ("valid", "a r c\n"), ("test", "b r a\n")):
+        Path("my-graph", f"{split}.txt").write_text(text)
+    here = names()
+    for language, code in [("python", setup), *blocks(for_managers)]:
+        run(language, code, here)
+    assert here["done"]["graph"]["num_train"] == 3
 
 
 def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):

@@ -3,12 +3,21 @@
 from django.urls import path
 
 from core.api.views import Schema
-from pooling.api import views
+from pooling.api import graph_uploads, views
 
 urlpatterns = [
     path("schema", Schema.as_view(), name="api-schema"),
     path("graphs", views.Graphs.as_view(), name="api-graphs"),
     path("graphs/<slug:graph>", views.GraphOne.as_view(), name="api-graph"),
+    path("graph-uploads", graph_uploads.GraphUploads.as_view(), name="api-graph-uploads"),
+    path(
+        "graph-uploads/<uuid:upload>/preview",
+        graph_uploads.GraphUploadPreview.as_view(),
+        name="api-graph-upload-preview",
+    ),
+    path(
+        "graph-uploads/<uuid:upload>/import", graph_uploads.GraphUploadImport.as_view(), name="api-graph-upload-import"
+    ),
     path("systems", views.Systems.as_view(), name="api-systems"),
     path("graphs/<slug:graph>/systems/<slug:system>", views.SystemOne.as_view(), name="api-system"),
     path("runs", views.Runs.as_view(), name="api-runs"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import UserError
+from core.errors import TooLargeError, UserError
 from pooling.enums import GraphSource, Split
 
 MAX_PROBLEMS = 20  # shown at once
@@ -18,6 +18,10 @@ Codes = npt.NDArray[np.int64]
 
 class GraphError(UserError):
     """Say why a graph is missing or cannot be imported: which file and line, what is wrong, what to do."""
+
+
+class GraphTooLargeError(GraphError, TooLargeError):
+    """Say that files of a graph are larger than is read here; nothing was imported."""
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """Warn of what is mostly a mistake in a graph that was read: headers, swapped columns, missing or useless labels."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from pooling.layouts.layout import Found
 
 ID = re.compile(r"^(/m/\w+|m\.\w+|[QP]\d+|\d+|https?://\S+)$")
-PLAUSIBLE, FEW = 0.5, 200  # relations for each entity; relations of which no doubt is raised
+PLAUSIBLE, FEW = 0.5, 100  # relations for each entity; relations of which no doubt is raised
 
 
 def doubts(found: Found) -> list[str]:
@@ -16,12 +15,11 @@ def doubts(found: Found) -> list[str]:
 
 
 def _headers(found: Found) -> Iterator[str]:
-    for triples in found.splits.values():
-        if len(triples.rows) < 3 or list(triples.lines[:1]) != [1]:
-            continue
+    first_lines = [of for of in found.splits.values() if len(of.rows) and list(of.lines[:1]) == [1]]
+    others = {name for of in found.splits.values() for row in of.rows[of in first_lines :] for name in row}
+    for triples in first_lines:
         first = triples.rows[0]
-        others = Counter(name for row in triples.rows[1:] for name in set(row))
-        if not any(others[name] for name in first):
+        if others and others.isdisjoint(first):
             yield f"{triples.file}:1 ({', '.join(first)}) has no name in common with other lines: is it a header?"
 
 
@@ -39,8 +37,11 @@ def _labels(found: Found) -> Iterator[str]:
     entities = {name for triples in found.splits.values() for h, _, t in triples.rows for name in (h, t)}
     labels = {row[0]: row[1] for row in found.labels.rows} if found.labels else {}
     if not labels:
-        if sum(bool(ID.match(name)) for name in entities) > len(entities) / 2:
-            yield "Most entities are ids without labels: people would be asked about ids. Add entity_labels.tsv."
+        if (ids := sum(bool(ID.match(name)) for name in entities)) > len(entities) / 2:
+            yield (
+                f"{ids:,} of {len(entities):,} entities are ids without labels: people would be asked about ids. Add"
+                " entity_labels.tsv."
+            )
         return
     if without := sum(name not in labels for name in entities):
         yield f"{without:,} of {len(entities):,} entities have no label."

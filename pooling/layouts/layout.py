@@ -14,6 +14,7 @@ class LayoutOptions:
     folder: str = ""  # of the splits, where a source has several
     separator: str = ""  # by name, as in tables.SEPARATORS
     columns: str = ""  # order of head, relation, tail, as "hrt" or "htr"
+    header: str = ""  # of tables of triples: "yes", "no", or "" to find out
     ignore_time: bool = False  # leave out the time of quadruples
     drop_qualifiers: bool = False  # leave out what stands after the triple of a statement
     shares: tuple[float, float] = (0.05, 0.05)  # of valid and test, where there are no splits

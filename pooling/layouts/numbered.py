@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from pooling.graphs.source_data import GraphError
+from pooling.graphs.source_data import GraphError, SideTable
 from pooling.layouts.layout import Found, LayoutOptions, Triples
-from pooling.layouts.side_files import DICTIONARIES, by_name, numbered_names
+from pooling.layouts.side_files import DICTIONARIES, NUMBERS, by_name, numbered_names
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.split_names import find_splits
 from pooling.layouts.tables import decoded
@@ -41,20 +41,46 @@ def libkge(source: SourceFiles, options: LayoutOptions) -> Found | None:
         used.add(path)
         names.append(numbered_names(source.read(path), path))
     read = {split: read_triples(source.read(path), path, options, order="hrt") for split, path in splits.items()}
-    return Found("LibKGE (.del)", {split: named(of, *names) for split, of in read.items()}, used=used)
+    labels = _strings(source, names[0], used)
+    return Found("LibKGE (.del)", {split: named(of, *names) for split, of in read.items()}, labels=labels, used=used)
+
+
+def _strings(source: SourceFiles, names: Mapping[str, str], used: set[str]) -> SideTable | None:
+    """Read entity_strings.del: texts of entities, by their number or by their id."""
+    path = by_name(source, "entity_strings.del")
+    if not path:
+        return None
+    used.add(path)
+    pairs = [
+        line.partition("\t") for line in decoded(source.read(path), path).replace("\r\n", "\n").split("\n") if line
+    ]
+    by_number = all(key in names for key, _, _ in pairs) and not {key for key, _, _ in pairs} <= set(names.values())
+    return SideTable(path, [(names[key] if by_number else key, text) for key, _, text in pairs])
 
 
 def with_dictionaries(source: SourceFiles, found: Found) -> None:
-    """Put names in the place of numbers where entities.dict and relations.dict are there and triples are numbers."""
-    paths = [by_name(source, name) for name in DICTIONARIES]
-    if not all(paths):
-        return
-    found.used.update(paths)
-    names = [numbered_names(source.read(path), path) for path in paths]
+    """Put names in the place of numbers where triples are numbers, and files have the names (.dict, or 2id.txt)."""
     fields = {field for triples in found.splits.values() for row in triples.rows[:100] for field in row}
-    if all(field.isdigit() for field in fields):
-        found.splits = {split: named(of, *names) for split, of in found.splits.items()}
-        found.layout = f"{found.layout}, numbers with entities.dict and relations.dict"
+    are_numbers = all(field.isdigit() for field in fields)
+    for files in (DICTIONARIES, NUMBERS):
+        paths = [by_name(source, name) for name in files]
+        if not all(paths):
+            continue
+        found.used.update(paths)
+        if are_numbers:
+            names = [_numbers(source, path) for path in paths]
+            found.splits = {split: named(of, *names) for split, of in found.splits.items()}
+            found.layout = f"{found.layout}, numbers with {' and '.join(files)}"
+            return
+
+
+def _numbers(source: SourceFiles, path: str) -> dict[str, str]:
+    """Read numbers with their names: the number first in a .dict, last in a 2id.txt, which may begin with a count."""
+    data = source.read(path)
+    if path.endswith(".dict"):
+        return numbered_names(data, path)
+    has_count = decoded(data, path).split("\n", 1)[0].strip().isdigit()
+    return numbered_names(data, path, name_first=True, skip=int(has_count))
 
 
 def named(triples: Triples, entities: Mapping[str, str], relations: Mapping[str, str]) -> Triples:

@@ -1,4 +1,4 @@
-"""Read layouts of single projects: Hetionet's sif, OGB's csv, Neo4j's export."""
+"""Read layouts of single projects: Hetionet's sif and OGB's csv."""
 
 from pathlib import PurePosixPath
 
@@ -7,7 +7,7 @@ from pooling.graphs.source_data import GraphError, SideTable
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.side_files import by_name
 from pooling.layouts.source_files import SourceFiles
-from pooling.layouts.tables import TextTable, read_table
+from pooling.layouts.tables import TextTable, decoded, read_table
 
 
 def hetionet(source: SourceFiles, options: LayoutOptions) -> Found | None:
@@ -34,8 +34,13 @@ def ogb(source: SourceFiles, options: LayoutOptions) -> Found | None:
     edges, kinds = by_name(source, "edge.csv"), by_name(source, "edge_reltype.csv")
     if not (edges and kinds):
         return None
+    if several := [path for path in source if PurePosixPath(path).name == "edge.csv" and path != edges]:
+        raise GraphError(
+            f"{edges} and {len(several):,} other files edge.csv: graphs with a folder for each relation are not read."
+            " Write their triples into one table of head, relation and tail."
+        )
     pairs = read_table(source.read(edges), edges, "comma").rows
-    types = [line.strip() for line in source.read(kinds).decode().split()]
+    types = decoded(source.read(kinds), kinds).split()
     if len(pairs) != len(types):
         raise GraphError(f"{edges} has {len(pairs):,} lines and {kinds} {len(types):,}: copy both files again.")
     entities, relations = (_mapping(source, name) for name in ("nodeidx2entityid.csv", "reltype2relid.csv"))
@@ -58,46 +63,8 @@ def _mapping(source: SourceFiles, name: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows if row[0].isdigit()}  # the first line names the columns
 
 
-def neo4j(source: SourceFiles, options: LayoutOptions) -> Found | None:
-    """Read csv files of relationships (:START_ID, :TYPE, :END_ID) and of nodes (:ID, name, :LABEL)."""
-    tables = [
-        read_table(data, path, "comma")
-        for path in source
-        if path.endswith(".csv") and b":START_ID" in (data := source.read(path)).split(b"\n", 1)[0]
-    ]
-    if not tables:
-        return None
-    rows: list[tuple[str, str, str]] = []
-    for table in tables:
-        start, kind, end = (_place(table, name) for name in (":START_ID", ":TYPE", ":END_ID"))
-        rows += [(row[start], row[kind], row[end]) for row in table.rows]
-    names = ", ".join(table.file for table in tables)
-    lines = [line for table in tables for line in table.lines]
-    found = Found("Neo4j (csv)", {Split.TRAIN: Triples(names, rows, lines, ":START_ID, :TYPE, :END_ID")})
-    found.used.update(table.file for table in tables)
-    labels, types = list[tuple[str, ...]](), list[tuple[str, ...]]()
-    for path in source:
-        if path.endswith(".csv") and ":ID" in (header := source.read(path).split(b"\n", 1)[0].decode(errors="replace")):
-            if ":START_ID" in header:
-                continue
-            nodes = read_table(source.read(path), path, "comma")
-            found.used.add(path)
-            key = next(i for i, name in enumerate(nodes.header) if name.split("(")[0].endswith(":ID"))
-            named = [name.split(":")[0].lower() for name in nodes.header]
-            if "name" in named or "label" in named:
-                at = named.index("name") if "name" in named else named.index("label")
-                labels += [(row[key], row[at]) for row in nodes.rows if row[at]]
-            if ":LABEL" in nodes.header:
-                at = nodes.header.index(":LABEL")
-                types += [(row[key], kind) for row in nodes.rows for kind in row[at].split(";") if kind]
-    found.labels = SideTable("nodes", labels) if labels else None
-    found.types = SideTable("nodes", types) if types else None
-    return found
-
-
 def _with_header(data: bytes, file: str) -> TextTable:
-    table = read_table(data, file)
-    return table if table.header else TextTable(file, table.separator, tuple(table.rows[0]), table.rows[1:], 2)
+    return read_table(data, file, header="yes")
 
 
 def _columns(table: TextTable, key: str, value: str) -> SideTable | None:
@@ -106,10 +73,3 @@ def _columns(table: TextTable, key: str, value: str) -> SideTable | None:
         return None
     k, v = names.index(key), names.index(value)
     return SideTable(table.file, [(row[k], row[v]) for row in table.rows if row[v]])
-
-
-def _place(table: TextTable, name: str) -> int:
-    found = next((i for i, given in enumerate(table.header) if given.split("(")[0].endswith(name)), -1)
-    if found < 0:
-        raise GraphError(f"{table.file}: no column {name} in its first line.")
-    return found

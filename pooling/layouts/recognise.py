@@ -14,6 +14,7 @@ from pooling.graphs.tsv import encode
 from pooling.layouts import numbered, plain, published
 from pooling.layouts.doubts import doubts
 from pooling.layouts.layout import Found, LayoutOptions, Triples
+from pooling.layouts.neo4j import neo4j
 from pooling.layouts.rdf import rdf
 from pooling.layouts.side_files import read_side_files, tidy
 from pooling.layouts.source_files import SourceFiles, open_source
@@ -21,7 +22,7 @@ from pooling.layouts.splitter import divide
 
 Reader = Callable[[SourceFiles, LayoutOptions], Found | None]
 LAYOUTS: tuple[Reader, ...] = (
-    numbered.openke, numbered.libkge, published.ogb, published.hetionet, published.neo4j, rdf,
+    numbered.openke, numbered.libkge, published.ogb, published.hetionet, neo4j, rdf,
     plain.three_files, plain.one_file,
 )  # fmt: skip
 
@@ -65,17 +66,22 @@ class Reading:
         )
 
 
-def read_layout(path: str | Path, options: LayoutOptions | None = None) -> Reading:
-    """Read a folder, archive or file. GraphError says what is missing or which line is wrong."""
+def read_layout(
+    path: str | Path, options: LayoutOptions | None = None, *, name: str = "", most: int | None = None
+) -> Reading:
+    """Read a folder, archive or file. GraphError says what is missing or which line is wrong.
+
+    `name`: what messages call it; `most`: bytes of all its files when unpacked.
+    """
     asked = options or LayoutOptions()
     if asked.link_pattern and (problem := pattern_problem(asked.link_pattern)):
         raise GraphError(f"The link pattern {asked.link_pattern} {problem}.")
-    source = open_source(Path(path))
+    source = open_source(Path(path), name, most)
     found = next((of for layout in LAYOUTS if (of := layout(source, asked)) is not None), None)
     if found is None:
         names = ", ".join(list(source)[:5])
         raise GraphError(
-            f"{path} has no triples in a layout that is known ({names}): docs/formats.md has a table of them."
+            f"{source.name} has no triples in a layout that is known ({names}): docs/formats.md has a table of them."
         )
     drawn = _draw_missing(found, asked)
     read_side_files(source, found)

@@ -11,12 +11,13 @@ from pooling.layouts.layout import Found
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.tables import decoded, read_table
 
-LABELS = ("entity2text.txt", "entity2label.txt", "entity_strings.del")
+LABELS = ("entity2text.txt", "entity2label.txt")
 DESCRIPTIONS = ("entity2textlong.txt",)
 RELATION_LABELS = ("relation2text.txt", "relation2label.txt", "relation_strings.del")
 TYPES = ("entity2type.txt", "entity2types.txt")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 DICTIONARIES = ("entities.dict", "relations.dict")
+NUMBERS = ("entity2id.txt", "relation2id.txt")
 
 
 def by_name(source: SourceFiles, name: str) -> str:
@@ -131,12 +132,13 @@ def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: in
     table = read_table(data, file, skip=skip)
     found: dict[str, str] = {}
     for i, row in enumerate(table.rows):
-        number, name = (row[-1], row[0]) if name_first else (row[0], row[1])
-        if not number.strip().isdigit():
+        number, name = (row[1], row[0]) if name_first else (row[0], row[1])
+        number = number.strip()
+        if not number.isdigit():
             raise GraphError(f"{file}:{table.first_line + i}: {number!r} is no number: correct the line.")
         if number in found:
             raise GraphError(
                 f"{file}:{table.first_line + i}: number {number} is there twice: correct one of the lines."
             )
-        found[number.strip()] = name.strip()
+        found[number] = name.strip()
     return found

@@ -6,90 +6,138 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from pooling.graphs.source_data import GraphError
+from pooling.graphs.source_data import GraphError, GraphTooLargeError
 
-MOST_BYTES = 4 << 30  # of one file when unpacked
+MOST_BYTES = 4 << 30  # of all files that are read, unpacked
 MOST_FILES = 10_000
 PART = 1 << 20
+Reader = Callable[[int], bytes]  # most bytes -> the file
 
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """Hold the files of a source by their path in it, without the ending .gz; `name` is what messages call it."""
+    """Hold the files of a source by their path in it, without the ending .gz; `name` is what messages call it.
+
+    `most`: bytes of all files together, unpacked; `sizes`: of those that were read.
+    """
 
     name: str
-    readers: dict[str, Callable[[], bytes]]
+    readers: dict[str, Reader]
+    most: int
+    sizes: dict[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.readers)
 
     def read(self, path: str) -> bytes:
         """Return a file, unpacked. GraphError if it cannot be read or is too large."""
+        left = self.most - sum(size for name, size in self.sizes.items() if name != path)
         try:
-            return self.readers[path]()
+            data = self.readers[path](left)
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
             raise GraphError(f"{path} cannot be read ({error}): copy or pack it again.") from None
+        self.sizes[path] = len(data)
+        return data
 
 
-def open_source(path: Path) -> SourceFiles:
-    """Return the files of a folder, of a .zip or .tar(.gz) archive, or one file. GraphError says why not."""
+def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFiles:
+    """Return the files of a folder, of a .zip or .tar(.gz) archive, or one file. GraphError says why not.
+
+    `name`: what messages call it; `most`: bytes of all files, unpacked, 4 GiB if None.
+    """
+    called, limit = name or str(path), MOST_BYTES if most is None else most
     if path.is_dir():
-        found = {str(at.relative_to(path).as_posix()): at.read_bytes for at in sorted(path.rglob("*")) if at.is_file()}
+        found = {str(at.relative_to(path).as_posix()): _of_file(at) for at in sorted(path.rglob("*")) if at.is_file()}
     elif not path.is_file():
-        raise GraphError(f"{path} is neither a folder nor a file: check the path.")
+        raise GraphError(f"{called} is neither a folder nor a file: check the path.")
     elif zipfile.is_zipfile(path):
-        found = _of_zip(path)
+        found = _of_zip(path, called)
     elif path.suffix != ".gz" or path.name.endswith(".tar.gz"):
-        found = _of_tar(path) if tarfile.is_tarfile(path) else {path.name: path.read_bytes}
+        found = _of_tar(path, called, limit) if tarfile.is_tarfile(path) else {path.name: _of_file(path)}
     else:
-        found = {path.name: path.read_bytes}
+        found = {path.name: _of_file(path)}
+    _check_number(len(found), called)
     kept = {name: reader for name, reader in found.items() if not _is_hidden(name)}
     if not kept:
-        raise GraphError(f"{path} holds no file.")
-    if len(kept) > MOST_FILES:
-        raise GraphError(
-            f"{path} holds {len(kept):,} files, at most {MOST_FILES:,} are looked at: give the folder of the graph."
-        )
-    return SourceFiles(str(path), {name.removesuffix(".gz"): _unpacked(name, reader) for name, reader in kept.items()})
+        raise GraphError(f"{called} holds no file: give a folder or archive with files of triples.")
+    return SourceFiles(called, {name.removesuffix(".gz"): _unpacked(name, of) for name, of in kept.items()}, limit)
+
+
+def _check_number(files: int, called: str) -> None:
+    if files > MOST_FILES:
+        raise GraphError(f"{called} holds more than {MOST_FILES:,} files: give the folder of the graph alone.")
 
 
 def _is_hidden(name: str) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
-def _of_zip(path: Path) -> dict[str, Callable[[], bytes]]:
-    archive = zipfile.ZipFile(path)
+def _of_file(path: Path) -> Reader:
+    def read(most: int) -> bytes:
+        with path.open("rb") as file:
+            return _limited(file, path.name, most)
 
-    def reader(info: zipfile.ZipInfo) -> Callable[[], bytes]:
-        return lambda: _limited(archive.open(info), info.filename)
+    return read
+
+
+def _of_zip(path: Path, called: str) -> dict[str, Reader]:
+    try:
+        archive = zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile, ValueError) as error:
+        raise GraphError(f"{called} cannot be read ({error}): copy or pack it again.") from None
+    _check_number(len(archive.infolist()), called)
+
+    def reader(info: zipfile.ZipInfo) -> Reader:
+        return lambda most: _limited(archive.open(info), info.filename, most)
 
     return {info.filename: reader(info) for info in archive.infolist() if not info.is_dir()}
 
 
-def _of_tar(path: Path) -> dict[str, Callable[[], bytes]]:
+def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
+    """List the files of an archive; it is unpacked as it is listed, so that its size is watched here too."""
     archive = tarfile.open(path)  # noqa: SIM115 - its members are read later
+    found: dict[str, Reader] = {}
+    total = 0
 
-    def reader(member: tarfile.TarInfo) -> Callable[[], bytes]:
-        return lambda: _limited(archive.extractfile(member) or io.BytesIO(), member.name)
+    def reader(member: tarfile.TarInfo) -> Reader:
+        return lambda most: _limited(archive.extractfile(member) or io.BytesIO(), member.name, most)
 
-    return {member.name: reader(member) for member in archive if member.isfile()}
+    try:
+        for member in archive:
+            total += member.size
+            if total > most:
+                raise _too_large(member.name, most)
+            if member.isfile():
+                found[member.name] = reader(member)
+                _check_number(len(found), called)
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+        raise GraphError(f"{called} cannot be read ({error}): copy or pack it again.") from None
+    return found
 
 
-def _unpacked(name: str, reader: Callable[[], bytes]) -> Callable[[], bytes]:
+def _unpacked(name: str, reader: Reader) -> Reader:
     if not name.endswith(".gz"):
         return reader
-    return lambda: _limited(gzip.GzipFile(fileobj=io.BytesIO(reader())), name)
+    return lambda most: _limited(gzip.GzipFile(fileobj=io.BytesIO(reader(most))), name, most)
 
 
-def _limited(stream: object, name: str) -> bytes:
-    """Read a stream to its end; GraphError once it is longer than a file may be."""
+def _limited(stream: IO[bytes] | gzip.GzipFile, name: str, most: int) -> bytes:
+    """Read a stream to its end; GraphError once it is longer than what is left of the limit."""
     parts, total = [], 0
-    while part := stream.read(PART):  # type: ignore[attr-defined]
+    while part := stream.read(PART):
         total += len(part)
-        if total > MOST_BYTES:
-            raise GraphError(f"{name} is larger than {MOST_BYTES >> 30} GiB when unpacked: import a part of it.")
+        if total > most:
+            raise _too_large(name, most)
         parts.append(part)
     return b"".join(parts)
+
+
+def _too_large(name: str, most: int) -> GraphTooLargeError:
+    told = f"{most >> 30} GiB" if most >= 1 << 30 else f"{max(most, 0):,} bytes"
+    return GraphTooLargeError(
+        f"{name} is larger than the {told} that are left for unpacked files: import a part of them."
+    )

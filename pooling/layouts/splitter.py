@@ -13,7 +13,8 @@ from pooling.layouts.layout import Triples
 def divide(triples: Triples, shares: Mapping[Split, float], seed: int) -> dict[Split, Triples]:
     """Return splits with these shares of the triples, drawn, and train with all others.
 
-    Every entity and relation stays in train, so that a share may not be reached. Repeats are left out first.
+    A split has one triple at least. Every entity and relation stays in train, so that a share may not be reached.
+    Repeats are left out first.
     GraphError for shares that leave no train, and where nothing can be taken out of train.
     """
     if min(shares.values()) <= 0 or sum(shares.values()) >= 1:
@@ -22,7 +23,7 @@ def divide(triples: Triples, shares: Mapping[Split, float], seed: int) -> dict[S
     rows = list(dict.fromkeys(triples.rows))
     entities = Counter(name for h, _, t in rows for name in {h, t})
     relations = Counter(r for _, r, _ in rows)
-    wanted = {split: round(share * len(rows)) for split, share in shares.items()}
+    wanted = {split: max(1, round(share * len(rows))) for split, share in shares.items()}
     drawn: dict[Split, list[tuple[str, str, str]]] = {split: [] for split in shares}
     taken = set()
     for i in np.random.default_rng(seed).permutation(len(rows)).tolist():

@@ -11,10 +11,11 @@ SAMPLED = 200  # lines that are looked at
 AGREE = 0.9  # share of them with the same number of fields
 ROLES = {  # names of columns, by what they hold
     "head": {"head", "h", "subject", "subj", "s", "source", "src", "from", "start", ":start_id", "head_id", "node1",
-             "entity1"},
+             "entity1", "subject_id", "source_id", "e1", "lhs"},
     "relation": {"relation", "rel", "r", "predicate", "pred", "p", "property", "edge", "metaedge", ":type", "edge_type",
-                 "relationship", "relation_id"},
-    "tail": {"tail", "t", "object", "obj", "o", "target", "tgt", "to", "end", ":end_id", "tail_id", "node2", "entity2"},
+                 "relationship", "relation_id", "type", "predicate_id"},
+    "tail": {"tail", "t", "object", "obj", "o", "target", "tgt", "to", "end", ":end_id", "tail_id", "node2", "entity2",
+             "object_id", "target_id", "e2", "rhs"},
 }  # fmt: skip
 
 
@@ -49,9 +50,20 @@ def decoded(data: bytes, file: str) -> str:
         ) from None
 
 
-def read_table(data: bytes, file: str, separator: str = "", skip: int = 0, keep: int | None = None) -> TextTable:
+def read_table(
+    data: bytes,
+    file: str,
+    separator: str = "",
+    skip: int = 0,
+    keep: int | None = None,
+    *,
+    least: int = 2,
+    header: str = "",
+) -> TextTable:
     """Return the table of a file: `separator` by name, else the one that fits most lines; `skip` lines before it.
-    `keep`: the first fields of each line, where the others are left out.
+
+    `keep`: the first fields of each line, where the others are left out. `least`: a separator with so many columns is
+    preferred. `header`: "yes" or "no"; "" finds out whether the first line names columns.
 
     GraphError names the line with another number of fields, or an empty one in the middle.
     """
@@ -60,17 +72,21 @@ def read_table(data: bytes, file: str, separator: str = "", skip: int = 0, keep:
         lines.pop()
     if not lines:
         return TextTable(file, separator or "tab", (), [], skip + 1)
-    chosen, width = _fitting(lines[:SAMPLED], file, separator, keep)
-    rows = [row[:keep] for row in _split(lines, chosen)]
+    chosen, width = _fitting(lines[:SAMPLED], file, separator, keep, least)
+    try:
+        rows = [row[:keep] for row in _split(lines, chosen)]
+    except csv.Error as error:
+        raise GraphError(f"{file} cannot be read as a table ({error}): look for a quote that never ends.") from None
     for i, row in enumerate(rows):
         if len(row) != width:
             raise GraphError(
                 f"{file}:{skip + i + 1}: {plural(len(row), 'field')} where most lines have {width}, separated by"
                 f" {chosen}: correct the line, or name another separator."
             )
-    header = tuple(name.strip() for name in rows[0])
-    if roles_of(header) or any(name.startswith(":") or name.endswith(":ID") for name in header):
-        return TextTable(file, chosen, header, rows[1:], skip + 2)
+    names = tuple(name.strip() for name in rows[0])
+    has_names = roles_of(names) or any(name.startswith(":") or name.endswith(":ID") for name in names)
+    if header == "yes" or (has_names and header != "no"):
+        return TextTable(file, chosen, names, rows[1:], skip + 2)
     return TextTable(file, chosen, (), rows, skip + 1)
 
 
@@ -89,15 +105,21 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=SEPARATORS[separator]))
 
 
-def _fitting(lines: list[str], file: str, asked: str, keep: int | None) -> tuple[str, int]:
-    """Return the separator with which most lines have one and the same number of fields, and that number."""
+def _fitting(lines: list[str], file: str, asked: str, keep: int | None, least: int) -> tuple[str, int]:
+    """Return the separator with which most lines have one number of fields, if possible `least`, and that number."""
     if asked and asked not in SEPARATORS:
         raise GraphError(f"There is no separator {asked!r}: choose {', '.join(SEPARATORS)}.")
+    found = []
     for name in [asked] if asked else SEPARATORS:
-        counts = Counter(len(row[:keep]) for row in _split(lines, name))
+        try:
+            counts = Counter(len(row[:keep]) for row in _split(lines, name))
+        except csv.Error:  # a quote that never ends
+            continue
         width, agreeing = counts.most_common(1)[0]
         if width > 1 and agreeing >= AGREE * len(lines):
-            return name, width
+            found.append((name, width))
+    if found:
+        return next((fit for fit in found if fit[1] >= least), found[0])
     kinds = asked or "tab, comma, semicolon, bar or white space"
     raise GraphError(
         f"{file}: the lines have no common number of fields separated by {kinds}: give a table. If the fields after"

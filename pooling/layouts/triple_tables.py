@@ -2,11 +2,12 @@
 
 import re
 
-from pooling.graphs.source_data import GraphError
+from pooling.graphs.source_data import GraphError, plural
 from pooling.layouts.layout import LayoutOptions, Triples
 from pooling.layouts.tables import ROLES, TextTable, read_table, roles_of
 
-TIME = re.compile(r"^[-+]?\d{1,4}([-/.]\d{1,2}){0,2}([T ].*)?$|^\d{9,13}$")
+TIME = re.compile(r"^[-+]?[\d#]{1,4}([-/.][\d#]{1,2}){0,2}([T ].*)?$|^\d{9,13}$")
+TIME_NAME = re.compile(r"time|date|year|since|until|^ts$")
 CLEARLY = 0.5  # of the distinct values of another column: that many a column of relations has at most
 ORDERS = ("hrt", "htr", "rht", "rth", "thr", "trh")
 
@@ -17,13 +18,15 @@ def read_triples(data: bytes, file: str, options: LayoutOptions, skip: int = 0, 
     GraphError for a file with other columns, names that are empty, and times or qualifiers that were not asked to be
     left out.
     """
-    table = read_table(data, file, options.separator, skip, 3 if options.drop_qualifiers else None)
+    keep = 3 if options.drop_qualifiers else None
+    table = read_table(data, file, options.separator, skip, keep, least=3, header=options.header)
     if table.rows and table.width < 3:
         raise GraphError(f"{file}: {table.width} columns, separated by {table.separator}: triples need three.")
-    places = roles_of(table.header) or _places(options.columns or order or _sniffed_order(table))
-    right = _right(table)
+    named = roles_of(table.header)
+    places = named or _places(options.columns or order or _sniffed_order(table))
+    right = _right(table, places)
     if right is None:
-        _check_rest(table, places, options)
+        _check_rest(table, places, options, bool(named))
     h, r, t = (places[role] for role in ROLES)
     rows, lines = [], []
     for i, fields in enumerate(table.rows):
@@ -34,9 +37,20 @@ def read_triples(data: bytes, file: str, options: LayoutOptions, skip: int = 0, 
         if right is None or right[i]:
             rows.append(row)
             lines.append(table.first_line + i)
-    named = table.header or sorted(places, key=lambda role: places[role])
-    wrong = "" if right is None else f"; {len(right) - len(rows):,} lines that are labelled wrong were left out"
-    return Triples(file, rows, lines, f"separated by {table.separator}; columns {', '.join(named)}{wrong}")
+    form = f"separated by {table.separator}; columns {', '.join(_column_names(table, places))}"
+    if right is not None:
+        form += f"; {plural(len(right) - len(rows), 'line')} labelled wrong left out"
+    return Triples(file, rows, lines, form)
+
+
+def _column_names(table: TextTable, places: dict[str, int]) -> list[str]:
+    """Return what each column was taken for, and the names of a header; others are left out."""
+    roles = {place: role for role, place in places.items()}
+    if not table.header:
+        return [roles[place] for place in sorted(roles)]
+    return [
+        name or "no name" if i in roles else f"({name or 'no name'} left out)" for i, name in enumerate(table.header)
+    ]
 
 
 def _places(order: str) -> dict[str, int]:
@@ -52,22 +66,28 @@ def _sniffed_order(table: TextTable) -> str:
     return "htr" if last <= CLEARLY * middle and len(table.rows) > 3 else "hrt"
 
 
-def _right(table: TextTable) -> list[bool] | None:
+def _right(table: TextTable, places: dict[str, int]) -> list[bool] | None:
     """Return whether each line is labelled right (1, not 0 or -1) in a fourth column; None without such labels."""
-    if table.width != 4 or table.header:
+    if table.width != 4:
         return None
-    labels = {row[3].strip() for row in table.rows}
-    return [row[3].strip() == "1" for row in table.rows] if "1" in labels and labels <= {"1", "-1", "0"} else None
+    (place,) = set(range(4)) - set(places.values())
+    labels = {row[place].strip() for row in table.rows}
+    return [row[place].strip() == "1" for row in table.rows] if "1" in labels and labels <= {"1", "-1", "0"} else None
 
 
-def _check_rest(table: TextTable, places: dict[str, int], options: LayoutOptions) -> None:
-    """Raise GraphError for columns beyond the triple, unless the options leave them out."""
-    if table.width == 3 or table.header:
+def _check_rest(table: TextTable, places: dict[str, int], options: LayoutOptions, named: bool) -> None:
+    """Raise GraphError for columns beyond the triple, unless the options leave them out, or a header names others."""
+    if table.width == 3 or not table.rows:
         return
-    rest = [table.rows[0][i] for i in range(table.width) if i not in places.values()]
-    is_time = table.width <= 5 and all(TIME.match(row[3].strip()) for row in table.rows[:100])
+    others = [i for i in range(table.width) if i not in places.values()]
+    rest = [table.rows[0][i] for i in others]
+    is_time = table.width <= 5 and all(TIME.match(row[others[0]].strip()) for row in table.rows[:100])
+    if named:  # an index or a weight is no time
+        is_time = any(TIME_NAME.search(table.header[i].lower()) for i in others)
+    if named and not is_time:
+        return
     if is_time and not options.ignore_time:
-        raise GraphError(f"{table.file}: a fourth column of times ({rest[0]}): leave times out with --ignore-time.")
+        raise GraphError(f"{table.file}: a column of times ({rest[0]}): leave times out with --ignore-time.")
     if not is_time and not options.drop_qualifiers:
         raise GraphError(
             f"{table.file}: {table.width} columns, after the triple {', '.join(rest[:3])}: leave qualifiers out with"

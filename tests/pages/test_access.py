@@ -17,6 +17,7 @@ JOB = object()  # the job of the world
 SOURCE = object()  # the first source of its campaign
 ANNOTATOR = object()  # the annotator of the world
 ITEM = object()  # the first item of its campaign
+NO_UPLOAD = "00000000-0000-0000-0000-000000000000"
 API = (401, 403, 403, 200, 200)  # JSON for who may evaluate
 POST_ONLY_API = (401, 403, 403, 403, 405)  # of managers
 PUBLIC = (200, 200, 200, 200, 200)
@@ -31,6 +32,8 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "home": ((), (302, 200, 200, 200, 200)),
     "graphs": ((), EVALUATORS),
     "graph": (("town",), EVALUATORS),
+    "graph-import": ((), MANAGERS),
+    "graph-import-confirm": ((NO_UPLOAD,), (302, 403, 403, 403, 404)),
     "systems": (("town",), EVALUATORS),
     "system": (("town", "rotate"), EVALUATORS),
     "systems-compare": (("town",), EVALUATORS),
@@ -163,6 +166,9 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-docs": ((), EVERYBODY),
     "api-schema": ((), PUBLIC),
     "api-graphs": ((), API),
+    "api-graph-uploads": ((), POST_ONLY_API),
+    "api-graph-upload-preview": ((NO_UPLOAD,), POST_ONLY_API),
+    "api-graph-upload-import": ((NO_UPLOAD,), POST_ONLY_API),
     "api-graph": (("town",), API),
     "api-systems": ((), API),
     "api-system": (("town", "rotate"), API),
@@ -252,6 +258,8 @@ POSTS = {
     "system-retrain": ({}, (302, 403, 403, 403, 200)),
     "system-archive": ({}, (302, 403, 403, 403, 302)),
     "system-restore": ({}, (302, 403, 403, 403, 302)),
+    "graph-import": ({}, (302, 403, 403, 403, 422)),
+    "graph-import-confirm": ({}, (302, 403, 403, 403, 404)),
     "runs": ({}, (302, 403, 403, 200, 200)),
     "pool-new": ({"graph": "town"}, (302, 403, 403, 403, 200)),
     "pool-filter": ({"filters": "types"}, (302, 403, 403, 403, 200)),  # it has a campaign: refused at the page

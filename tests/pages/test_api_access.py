@@ -24,6 +24,7 @@ ROLES = ("stranger", "annotator", "adjudicator", "outsider", "researcher", "mana
 ID = "00000000-0000-0000-0000-000000000000"
 ANSWER = {"slot": ID, "lease": ID, "client_id": ID, "answer": "Y"}
 RUN = b"tail:p0:knows Q0 p4 1 9.5 mine\n"
+TRIPLES = b"a\tr\tb\nb\tr\tc\nc\tr\ta\na\tr\tc\n"
 QRELS = b"p0\tknows\tp4\tY\n"
 
 
@@ -56,6 +57,11 @@ TABLE: dict[str, list[Row]] = {
     "api-schema": [get(scopes="read run label manage", statuses=(200,) * 6)],
     "api-graphs": [get()],
     "api-graph": [get(G)],
+    "api-graph-uploads": [
+        post(body=lambda: {"files": sent(TRIPLES)}, scopes="manage", statuses=(401, 403, 403, 403, 403, 201))
+    ],
+    "api-graph-upload-preview": [post(ID, scopes="manage", statuses=(401, 403, 403, 403, 403, 404))],
+    "api-graph-upload-import": [post(ID, scopes="manage", statuses=(401, 403, 403, 403, 403, 404))],
     "api-systems": [get()],
     "api-system": [get(G, "rotate")],
     "api-runs": [get()],

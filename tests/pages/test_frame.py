@@ -25,6 +25,7 @@ TEMPLATES = sorted(
 )
 EVALUATOR_PAGES = [
     "/", "/graphs", "/graphs/town", "/graphs/town/systems", "/graphs/town/systems/rotate",
+    "/import-graph",
     "/graphs/town/runs", "/systems", "/pools", "/pools/new", "/pools/town-pool", "/pools/town-pool/triples",
     "/pools/town-pool/filter", "/pools/town-pool/evaluation", "/pools/town-pool/export",
     "/pools/town-pool/questions", "/pools/town-pool/questions/0", "/pools/town-pool/questions/import",

@@ -17,7 +17,7 @@ from pooling.layouts.recognise import read_layout
 from pooling.layouts.tables import SEPARATORS
 from pooling.models import Graph
 
-LAYOUT_OPTIONS = ("folder", "separator", "columns", "ignore_time", "drop_qualifiers", "link_pattern")
+LAYOUT_OPTIONS = ("folder", "separator", "columns", "header", "ignore_time", "drop_qualifiers", "link_pattern")
 _FAMILY: dict[str, tuple[type, str]] = {
     "families": (int, "number of families"),
     "people": (int, "most people of one family"),
@@ -106,6 +106,8 @@ def _add_layout_options(parser: ArgumentParser) -> None:
     files.add_argument("--folder", default="", help="the folder of the splits, where there are several")
     files.add_argument("--separator", default="", choices=("", *SEPARATORS), help="what separates columns")
     files.add_argument("--columns", default="", help="order of head, relation and tail, as hrt or htr")
+    first = "whether the first line names columns (usually found out)"
+    files.add_argument("--header", default="", choices=("", "yes", "no"), help=first)
     files.add_argument("--ignore-time", action="store_true", help="leave out the time of quadruples")
     files.add_argument("--drop-qualifiers", action="store_true", help="leave out what stands after the triple")
     pattern = "link of entities that have none, such as https://www.wikidata.org/wiki/{id}"

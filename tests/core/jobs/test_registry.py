@@ -11,6 +11,7 @@ def test_every_kind_has_a_function_a_queue_and_a_stage() -> None:
         "build-pool",
         "extend-pool",
         "score",
+        "import-graph",
         "evaluate",
         "export",
         "open-world",

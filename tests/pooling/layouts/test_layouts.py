@@ -117,6 +117,42 @@ FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
         False,
         False,
     ),
+    "quadruples with a header": (
+        three(".csv", ",", header="timestamp,head,relation,tail\n", make=lambda row: ("2014", *row)),
+        {"ignore_time": True},
+        False,
+        False,
+    ),
+    "a header with an index": (
+        three(".csv", ",", header=",head,relation,tail\n", make=lambda row: (7, *row)),
+        {},
+        False,
+        False,
+    ),
+    "a header of other words": (three(".csv", ",", header="kopf,art,ziel\n"), {"header": "yes"}, False, False),
+    "RE-Net": (
+        {
+            **three(".txt", make=lambda row: (*numbers(row), 24)),
+            "entity2id.txt": lines(ENTITIES.items()),
+            "relation2id.txt": lines(RELATIONS.items()),
+            "stat.txt": "3\t2\n",
+        },
+        {"ignore_time": True},
+        False,
+        False,
+    ),
+    "LibKGE with strings": (
+        {**LIBKGE, "entity_strings.del": lines((i, LABELLED[name]) for name, i in ENTITIES.items())},
+        {},
+        True,
+        False,
+    ),
+    "labels of lines beside a header": (
+        three(".csv", ",", header="head,relation,tail,label\n", make=lambda row: (*row, 1)),
+        {},
+        False,
+        False,
+    ),
     "triples with 1 and -1": ({**three(".tsv"), "test.tsv": "b\tknows\tb\t-1\nb\tknows\ta\t1\n"}, {}, False, False),
     "own folder with labels and types": (
         {**three(".tsv"), "entity_labels.tsv": lines(LABELLED.items()), "entity_types.tsv": "a\tperson\n"},
@@ -158,6 +194,15 @@ SINGLE: dict[str, tuple[dict, bool, bool]] = {
             "nodes.csv": "id:ID,name,:LABEL\n"
             + lines(((key, name, "Person;Human") for key, name in LABELLED.items()), ","),
             "edges.csv": ":START_ID,:END_ID,:TYPE\n" + lines(((h, t, r) for h, r, t in TRAIN), ","),
+        },
+        True,
+        True,
+    ),
+    "Neo4j, apoc": (
+        {
+            "all.csv": '"_id","_labels","name","_start","_end","_type"\n'
+            + lines(((f'"{key}"', '":Person:Human"', f'"{name}"', "", "", "") for key, name in LABELLED.items()), ",")
+            + lines((("", "", "", h, t, r) for h, r, t in TRAIN), ",")
         },
         True,
         True,
@@ -287,7 +332,7 @@ def test_descriptions_aliases_links_and_relation_labels_are_read(layout: str, tm
 def test_preview_names_what_came_with_the_triples(tmp_path: Path):
     pattern = "https://www.wikidata.org/wiki/{id}"
     shown = list(preview_lines(read_layout(write(tmp_path, TEXTS["own files"]), LayoutOptions(link_pattern=pattern))))
-    assert [line for line in shown if line.partition(":")[0] not in NAMES and not line.startswith(" ")][1:7] == [
+    assert [line for line in shown if line.partition(":")[0] not in NAMES and not line.startswith(" ")][2:8] == [
         "labels: 1 line of entity_labels.tsv",
         "labels of relations: 1 line of relation_labels.tsv",
         "descriptions: 1 line of entity_descriptions.tsv",
@@ -377,18 +422,44 @@ REFUSED: dict[str, tuple[dict, str]] = {
         "train.tsv: 2 columns, separated by tab: triples need three",
     ),
     "no UTF-8": ({**three(".tsv")}, "train.tsv:2: byte 0xff is not UTF-8"),
-    "times": (
-        three(".txt", make=lambda row: (*row, "2014-01-01")),
-        "a fourth column of times (2014-01-01): leave times out",
-    ),
+    "times": (three(".txt", make=lambda row: (*row, "2014-01-01")), "a column of times (2014-01-01): leave times out"),
     "qualifiers": (three(".txt", make=lambda row: (*row, "q", "v")), "leave qualifiers out with --drop-qualifiers"),
     "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 lines follow"),
+    "a count that is none": ({**OPENKE, "train2id.txt": "0 1 0\n"}, "'0 1 0' is no count of lines"),
     "a number without a name": ({**OPENKE, "test2id.txt": "1\n0 7 0\n"}, "test2id.txt:2: no entity has the number 7"),
     "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
     "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
     "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: is no JSON"),
     "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is not valid turtle"),
     "nothing to divide": ({"graph.tsv": "a\tr\tb\nc\ts\td\n"}, "2 triples cannot be divided"),
+    "times under a header": (
+        three(".csv", ",", header="head,relation,tail,date\n", make=lambda row: (*row, "May")),
+        "a column of times (May): leave times out with --ignore-time",
+    ),
+    "OGB with a folder for each relation": (
+        {"raw/edge.csv": "0,1\n", "raw/relations/x/edge.csv": "0,1\n", "raw/edge_reltype.csv": "0\n"},
+        "Write their triples into one table",
+    ),
+    "OGB of two lengths": (
+        {"raw/edge.csv": "0,1\n1,2\n", "raw/edge_reltype.csv": "0\n"},
+        "raw/edge.csv has 2 lines and raw/edge_reltype.csv 1",
+    ),
+    "Hetionet with many targets": ({"net.sif": "a\tlikes\tb\tc\n"}, "4 columns where a .sif file has three"),
+    "Neo4j without a type": ({"edges.csv": ":START_ID,:END_ID\na,b\n"}, "edges.csv: no column :TYPE in its first line"),
+    "valid without test": ({"train.tsv": lines(TRAIN), "dev.tsv": lines(VALID)}, "There is no file of test beside"),
+    "RDF without train": ({"test.nt": "<x:a> <x:b> <x:c> .\n"}, "No file is named for train among test.nt"),
+    "a list for CoDEx": ({**CODEX, "data/entities/en/entities.json": "[]"}, "a list where there is an object"),
+    "a number twice": (
+        {**three(".txt", make=numbers), **DICTIONARIES, "entities.dict": "0\ta\n0\tb\n"},
+        "number 0 is there twice",
+    ),
+    "an .xlsx": ({"graph.xlsx": "PK"}, "docs/formats.md has a table"),
+    "RDF/XML": ({"graph.rdf": "<rdf/>"}, "docs/formats.md has a table"),
+    "a quote that never ends": ({"graph.csv": 'a,r,"b\n' * 20}, "the lines have no common number of fields"),
+    "an own file with a short line": (
+        {**three(".tsv"), "entity_descriptions.tsv": "a\n"},
+        "entity_descriptions.tsv:1: 1 column instead of 2",
+    ),
     "OGB without a mapping": (
         {"raw/edge.csv": "0,1\n", "raw/edge_reltype.csv": "0\n"},
         "mapping/nodeidx2entityid.csv is missing",
@@ -440,6 +511,31 @@ def test_doubts_are_told(tmp_path: Path):
     )
 
 
+def test_words_of_a_header_in_every_split_are_doubted_and_new_names_of_test_are_not(tmp_path: Path):
+    told = read_layout(write(tmp_path / "one", three(".tsv", header="kopf\tart\tziel\n"))).found.warnings
+    assert {warning.split(" ")[0] for warning in told} == {"train.tsv:1", "valid.tsv:1", "test.tsv:1"}
+    files = {**three(".tsv"), "test.tsv": "x\tknows\ty\nb\tknows\ta\n"}
+    assert read_layout(write(tmp_path / "two", files)).found.warnings == []
+
+
+def test_header_that_looks_like_one_can_be_a_triple(tmp_path: Path):
+    folder = write(tmp_path, three(".tsv", header="head\trelation\ttail\n"))
+    found = rows_of(read_layout(folder, LayoutOptions(header="no")))
+    assert found[Split.VALID] == [("head", "relation", "tail"), *VALID]
+
+
+def test_columns_that_a_header_names_otherwise_are_told(tmp_path: Path):
+    files = three(".csv", ",", header=",head,relation,tail,weight\n", make=lambda row: (7, *row, 0.5))
+    form = read_layout(write(tmp_path, files)).found.splits[Split.TRAIN].form
+    assert form == "separated by comma; columns (no name left out), head, relation, tail, (weight left out)"
+
+
+def test_names_with_a_comma_are_read_where_semicolons_separate(tmp_path: Path):
+    files = {f"{name}.csv": "Smith, A;knows;B\nB;knows;Smith, A\nB;likes;C, D\n" for name in NAMES}
+    reading = read_layout(write(tmp_path, files))
+    assert rows_of(reading)[Split.TRAIN][0] == ("Smith, A", "knows", "B")
+
+
 def test_preview_has_three_triples_of_each_split_and_ignored_files(tmp_path: Path):
     reading = read_layout(write(tmp_path, {**three(".csv", ","), "notes.docx": "x"}))
     assert list(preview_lines(reading)) == [
@@ -452,6 +548,7 @@ def test_preview_has_three_triples_of_each_split_and_ignored_files(tmp_path: Pat
         "    a | likes | c",
         "test: 1 triple of test.csv (separated by comma; columns head, relation, tail)",
         "    b | knows | a",
+        "in all: 3 entities, 2 relations",
         "not read: notes.docx",
     ]
 
@@ -465,5 +562,5 @@ def test_a_file_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch):
     monkeypatch.setattr("pooling.layouts.source_files.MOST_BYTES", 100)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("train.tsv", "a\tr\tb\n" * 1000)
-    with pytest.raises(GraphError, match=r"train\.tsv is larger than"):
+    with pytest.raises(GraphError, match=r"train\.tsv is larger than the 100 bytes that are left"):
         read_layout(tmp_path / "bomb.zip")
