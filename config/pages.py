@@ -118,6 +118,9 @@ PAGES = {
         "{triple.statement}",
     ),
     "export": Page("pool", "Test set", "Test set of {pool.name}", "Qrels and test set"),
+    "export-terms": Page(
+        "export", "Terms of {qrels.name}", "Terms of {qrels.name}", "Licence and citation", args="pool.name qrels.name"
+    ),
     "papers": Page("home", "Papers", "Papers", "Tables and figures of the papers"),
     "open-world": Page("home", "Open world"),
     "open-world-studies": Page("open-world", "Studies", "Open-world studies", "Open-world studies"),

@@ -14,6 +14,7 @@ class EvaluationAct(models.TextChoices):
     STUDY_DELETED = "study-deleted", "deleted an open-world study"
     QRELS_FROZEN = "qrels-frozen", "froze qrels"
     QRELS_IMPORTED = "qrels-imported", "imported qrels"
+    TERMS_EDITED = "terms-edited", "changed the terms of a test set"
     TEST_SET_EXPORTED = "test-set-exported", "exported the test set"
 
 

@@ -25,8 +25,6 @@ class Qrels(models.Model):
     num_assumed_negative = models.PositiveIntegerField()
     num_unjudged = models.PositiveIntegerField()
     notes = models.JSONField(default=list, help_text="what an import left out or took otherwise: sentences")
-    licence = models.CharField(max_length=200, blank=True, help_text="of the test set; whoever freezes names it")
-    citation = models.TextField(blank=True, max_length=2000, help_text="how the test set is to be cited")
     systems = models.JSONField(
         null=True, help_text="names of the systems that had complete runs when it was frozen; none: not known"
     )
@@ -48,6 +46,12 @@ class Qrels(models.Model):
         return f"{self.pool.name}/{self.name}"
 
     @property
+    def last_terms(self) -> "Terms":
+        """Return the last version of the terms; terms that say nothing where there are none."""
+        versions = self.terms.all()  # prefetched by lists
+        return max(versions, key=lambda one: one.version, default=Terms(version=1, created_at=self.created_at))
+
+    @property
     def counts_in_words(self) -> str:
         """Say how many triples are positive, negative, assumed negative and unjudged."""
         return (
@@ -56,8 +60,34 @@ class Qrels(models.Model):
         )
 
 
+class Terms(models.Model):
+    """Store one version of what a test set says of its licence, citation and creators; the last one counts."""
+
+    qrels = models.ForeignKey(Qrels, on_delete=models.CASCADE, related_name="terms")
+    version = models.PositiveSmallIntegerField(help_text="from 1, which was frozen with the qrels")
+    licence = models.CharField(max_length=200, blank=True, help_text="evaluation/labels/licences.py")
+    citation = models.TextField(blank=True, max_length=2000, help_text="how the test set is to be cited")
+    creators = models.JSONField(default=list, blank=True, help_text='list of {"name", "orcid"}')
+    url = models.URLField(blank=True, max_length=500, help_text="where the test set is found")
+    changed = models.CharField(blank=True, max_length=500, help_text="what is new in this version; of the first empty")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+
+    class Meta:
+        ordering = ["-version"]
+        verbose_name_plural = "terms"
+        constraints = [
+            models.UniqueConstraint(fields=["qrels", "version"], name="terms_version_once"),
+            models.CheckConstraint(condition=models.Q(version__gte=1), name="terms_version_from_1"),
+        ]
+
+    def __str__(self) -> str:
+        return f"terms {self.version} of {self.qrels}"
+
+
 class Export(models.Model):
     qrels = models.ForeignKey(Qrels, on_delete=models.CASCADE, related_name="exports")
+    terms_version = models.PositiveSmallIntegerField(default=1, help_text="of the terms on its card")
     with_runs = models.BooleanField(default=True, help_text="what systems returned, and their measures")
     with_evidence = models.BooleanField(default=True, help_text="addresses that people gave as evidence")
     positives_only = models.BooleanField(default=False, help_text="nothing of triples that are not positive")
@@ -72,7 +102,7 @@ class Export(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["qrels", "with_runs", "with_evidence", "positives_only", "strict"],
+                fields=["qrels", "terms_version", "with_runs", "with_evidence", "positives_only", "strict"],
                 name="export_of_options_once",
             )
         ]

@@ -48,6 +48,7 @@ urlpatterns = [
     path(f"{EVALUATION}/<slug:key>/<slug:part>/compute", analyses.analysis_compute, name="analysis-compute"),
     path(EXPORT, test_sets.export, name="export"),
     path(f"{EXPORT}/trec/<str:file>", test_sets.export_trec_file, name="export-trec-file"),
+    path(f"{EXPORT}/<slug:qrels>/terms", test_sets.export_terms, name="export-terms"),
     path(f"{EXPORT}/<slug:qrels>/write", test_sets.export_start, name="export-start"),
     path(f"{EXPORT}/<slug:qrels>/<int:number>.zip", test_sets.export_download, name="export-download"),
     path(f"{POOL}/archive", keeping.pool_archive, name="pool-archive"),

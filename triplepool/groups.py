@@ -93,6 +93,7 @@ GROUPS: dict[str, Group] = {
     }),
     "qrels": Group("qrels: judgements under a name", {
         "freeze": Verb("freeze_qrels", "freezes the judgements as they are now"),
+        "terms": Verb("edit_terms", "changes licence, citation and creators of a test set: a new version of its card"),
         "import": Verb("import_qrels", "keeps judgements made elsewhere as a label set"),
         **_rows("qrels", "qrels"),
     }),

@@ -8,7 +8,8 @@ from rest_framework import serializers
 from evaluation.labels.frozen import SETTLED
 from evaluation.labels.import_qrels import FORMATS, THRESHOLDS
 from evaluation.labels.qrels import STATE_NAMES
-from evaluation.models import Export, Qrels
+from evaluation.labels.terms import Creator
+from evaluation.models import Export, Qrels, Terms
 from evaluation.test_sets.files import ExportOptions
 from pooling.api.serializers import JobData
 
@@ -32,15 +33,54 @@ class MeasureData(Fields):
     source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # a field, not where it is read
 
 
-class QrelsData(serializers.ModelSerializer[Qrels]):
-    pool = serializers.CharField(source="pool.name")
+class CreatorData(Fields):
+    name = serializers.CharField(max_length=200, help_text='People as "Family, Given".')
+    orcid = serializers.CharField(max_length=40, allow_blank=True, default="", help_text="0000-0002-1825-0097")
+
+
+class TermsData(serializers.ModelSerializer[Terms]):
+    """A version of the terms of a test set."""
+
+    creators = CreatorData(many=True)
     created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
 
     class Meta:
+        model = Terms
+        fields = ("version", "licence", "citation", "creators", "url", "changed", "created_at", "created_by")
+
+
+class TermsFields(Fields):
+    """What may be said in terms; what is left out stays as it is."""
+
+    licence = serializers.CharField(
+        max_length=200, allow_blank=True, required=False, help_text="SPDX, LicenseRef-NAME, or other: and any text."
+    )
+    citation = serializers.CharField(max_length=2000, allow_blank=True, required=False)
+    creators = CreatorData(many=True, required=False)
+    url = serializers.URLField(max_length=500, allow_blank=True, required=False)
+
+    def validate_creators(self, value: list[dict[str, str]]) -> list[Creator]:
+        return [Creator(**one) for one in value]
+
+
+class TermsInput(TermsFields):
+    changed = serializers.CharField(max_length=500, help_text="What is new, in a sentence.")
+
+
+class QrelsData(serializers.ModelSerializer[Qrels]):
+    pool = serializers.CharField(source="pool.name")
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+    licence = serializers.CharField(source="last_terms.licence")
+    citation = serializers.CharField(source="last_terms.citation")
+    creators = CreatorData(many=True, source="last_terms.creators")
+    url = serializers.CharField(source="last_terms.url")
+    terms_version = serializers.IntegerField(source="last_terms.version")
+
+    class Meta:
         model = Qrels
+        terms = ("licence", "citation", "creators", "url", "terms_version")
         counts = ("num_positive", "num_negative", "num_assumed_negative", "num_unjudged")
-        terms = ("notes", "licence", "citation", "systems")
-        fields = ("pool", "name", "origin", *counts, *terms, "sha256", "created_at", "created_by")
+        fields = ("pool", "name", "origin", *counts, "notes", *terms, "systems", "sha256", "created_at", "created_by")
 
 
 class JudgementData(Fields):
@@ -57,10 +97,8 @@ class JudgementData(Fields):
     decided_at = serializers.DateTimeField(allow_null=True)
 
 
-class FreezeInput(Fields):
+class FreezeInput(TermsFields):
     name = serializers.SlugField(max_length=80, help_text="Used once and for all.")
-    licence = serializers.CharField(max_length=200, allow_blank=True, default="")
-    citation = serializers.CharField(max_length=2000, allow_blank=True, default="")
 
 
 class ExportData(serializers.ModelSerializer[Export]):
@@ -72,7 +110,7 @@ class ExportData(serializers.ModelSerializer[Export]):
     class Meta:
         model = Export
         file = ("is_written", "download", "sha256", "num_bytes", "created_at")
-        fields = ("id", "pool", "qrels", *ExportOptions._fields, *file)
+        fields = ("id", "pool", "qrels", "terms_version", *ExportOptions._fields, *file)
 
     def get_download(self, export: Export) -> str | None:
         path = reverse("api-export-download", args=[export.pk])

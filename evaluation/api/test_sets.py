@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import status
@@ -21,7 +22,8 @@ from evaluation.api import serializers as data
 from evaluation.forms.test_sets import MOST_BYTES
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.qrels import freeze_qrels, get_qrels
-from evaluation.models import Export, Qrels
+from evaluation.labels.terms import edit_terms
+from evaluation.models import Export, Qrels, Terms
 from evaluation.test_sets.export import request_export, zip_name, zip_path
 from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.trec import TREC_TYPE, trec_lists
@@ -29,7 +31,7 @@ from pooling.api.serializers import JobData
 from pooling.runs.trec_write import pieces
 from pooling.views.find import find_pool
 
-QRELS = Qrels.objects.select_related("pool", "created_by")
+QRELS = Qrels.objects.select_related("pool", "created_by").prefetch_related("terms")
 EXPORTS = Export.objects.select_related("qrels__pool")
 FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt", "qrels_infap.txt"])
 ZIP = {
@@ -89,6 +91,26 @@ class QrelsOne(One):
     queryset = QRELS
     serializer_class = data.QrelsData
     names = {"pool": "pool__name", "qrels": "name"}
+
+
+class QrelsTerms(Listing):
+    """GET the versions of the terms of a test set. POST writes a new one, for managers."""
+
+    queryset = Terms.objects.select_related("created_by")
+    serializer_class = data.TermsData
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return super().filter_queryset(queryset.filter(qrels=self._qrels()))
+
+    def _qrels(self) -> Qrels:
+        return get_object_or_404(QRELS, pool__name=self.kwargs["pool"], name=self.kwargs["qrels"])
+
+    @extend_schema(request=data.TermsInput, responses={201: data.TermsData})
+    def post(self, request: SignedInRequest, pool: str, qrels: str) -> Response:
+        if not can_manage(request.user):
+            self.permission_denied(request)
+        terms = edit_terms(self._qrels(), user=request.user, **checked(data.TermsInput, request))
+        return Response(data.TermsData(terms).data, status.HTTP_201_CREATED)
 
 
 class TrecFile(Endpoint):

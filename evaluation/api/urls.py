@@ -13,6 +13,7 @@ urlpatterns = [
     path("pools/<slug:pool>/judgements", judgements.Judgements.as_view(), name="api-judgements"),
     path("pools/<slug:pool>/qrels", test_sets.PoolQrels.as_view(), name="api-pool-qrels"),
     path("pools/<slug:pool>/qrels/<slug:qrels>", test_sets.QrelsOne.as_view(), name="api-qrels"),
+    path("pools/<slug:pool>/qrels/<slug:qrels>/terms", test_sets.QrelsTerms.as_view(), name="api-qrels-terms"),
     path("pools/<slug:pool>/imported-qrels", test_sets.ImportedQrels.as_view(), name="api-imported-qrels"),
     path("pools/<slug:pool>/trec/<str:file>", test_sets.TrecFile.as_view(), name="api-trec-file"),
     path("pools/<slug:pool>/exports", test_sets.PoolExports.as_view(), name="api-pool-exports"),

@@ -10,6 +10,7 @@ from core.errors import UserError
 from core.forms import PageForm, SmallFileField
 from evaluation.labels.import_qrels import THRESHOLDS
 from evaluation.labels.licences import check_licence
+from evaluation.labels.terms import Creator, checked_terms, read_creators
 from evaluation.test_sets.files import ExportOptions
 from pooling.models import Graph
 
@@ -45,17 +46,31 @@ class ImportQrelsForm(PageForm):
     )
 
 
-class FreezeQrelsForm(forms.Form):
-    """Ask for the name, licence and citation of qrels that are to be frozen."""
+class TermsForm(PageForm):
+    """Ask for licence, citation, creators and address of a test set."""
 
-    name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
     licence = forms.CharField(max_length=200, required=False, label="Licence of the test set", help_text=LICENCE_HELP)
+    creators = forms.CharField(
+        max_length=4000,
+        required=False,
+        label="Creators",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="One a line, people as Family, Given, then the ORCID iD if there is one: "
+        "Lovelace, Ada, 0000-0002-1825-0097.",
+    )
     citation = forms.CharField(
         max_length=2000,
         required=False,
         label="How to cite it",
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="A line or BibTeX. It is frozen too.",
+        help_text="A line or BibTeX.",
+    )
+    url = forms.URLField(
+        assume_scheme="https",
+        max_length=500,
+        required=False,
+        label="Address of the test set",
+        help_text="Where others find it.",
     )
 
     def clean_licence(self) -> str:
@@ -63,6 +78,29 @@ class FreezeQrelsForm(forms.Form):
             return check_licence(self.cleaned_data["licence"])
         except UserError as error:
             raise ValidationError(str(error)) from None
+
+    def clean_creators(self) -> list[Creator]:
+        creators = read_creators(self.cleaned_data["creators"])
+        try:
+            checked_terms({"creators": creators})
+        except UserError as error:
+            raise ValidationError(str(error)) from None
+        return creators
+
+
+class FreezeQrelsForm(TermsForm):
+    """Ask for the name and the terms of qrels that are to be frozen."""
+
+    name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
+    field_order = ["name"]
+
+
+class EditTermsForm(TermsForm):
+    """Ask for a new version of the terms, and what is new in it."""
+
+    changed = forms.CharField(
+        max_length=500, label="What you changed", help_text="One sentence; it is part of the card, with the date."
+    )
 
 
 class ImportTestSetForm(ImportQrelsForm):

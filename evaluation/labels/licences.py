@@ -103,12 +103,18 @@ def listed_ids(licence: str) -> list[str]:
     return parts if all(part in _IDS for part in parts) else []
 
 
+def usual_ids(licence: str) -> list[str]:
+    """Return the identifiers of a licence where each is among the usual ones, which Hugging Face knows; else none."""
+    ids = listed_ids(licence)
+    return ids if all(known.lower() in _SAME or known.lower() in _RENAMED for known in ids) else []
+
+
 def hugging_face(licence: str) -> dict[str, str | list[str]]:
     """Return `license` as the front matter of a dataset card has it; other terms are `other` with their name."""
     if not licence:
         return {"license": "unknown"}
-    lower = [known.lower() for known in listed_ids(licence)]
+    lower = [known.lower() for known in usual_ids(licence)]
     ids = list(dict.fromkeys(_RENAMED.get(known, known) for known in lower))
-    if ids and all(known in _SAME or known in _RENAMED.values() for known in ids):
+    if ids:
         return {"license": ids[0] if len(ids) == 1 else ids}
     return {"license": "other", "license_name": in_words(licence)}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,10 @@ from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
-from evaluation.labels.licences import check_licence
 from evaluation.labels.pool_table import EvaluationError, PoolTable, evaluated, triple_codes
+from evaluation.labels.terms import GivenTerms, checked_terms
 from evaluation.measures.label_state import LabelState
-from evaluation.models import Qrels
+from evaluation.models import Qrels, Terms
 from pooling.enums import PoolState
 from pooling.models import Pool
 
@@ -54,22 +54,22 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
-def freeze_qrels(pool: Pool, name: str, user: User | None = None, *, licence: str = "", citation: str = "") -> Qrels:
+def freeze_qrels(pool: Pool, name: str, user: User | None = None, **given: Unpack[GivenTerms]) -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all.
 
-    licence, citation: what the test set will say of itself; they are frozen with it. UserError where the licence
-    is not one (licences.py).
+    given: what the test set will say of itself, version 1 of its terms. UserError where it cannot be taken.
     """
     check_new(pool, name)
-    licence = check_licence(licence)
+    terms = checked_terms(given)
     if pool.state != PoolState.READY:
         raise EvaluationError(f"Pool {pool.name} is {pool.state}: freeze it when it is ready.")
     with one_moment():
         triples, state = pooled_state(pool)
         known = frozen_table(facts(pool, triples, state))
-    said = {"licence": licence, "citation": citation, "systems": _systems(pool)}
+    said = {"systems": _systems(pool)}
     with transaction.atomic():
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said)
+        Terms.objects.create(qrels=qrels, version=1, created_at=qrels.created_at, created_by=user, **terms)
         record(user, EvaluationAct.QRELS_FROZEN, pool=pool, about=name)
     return qrels
 

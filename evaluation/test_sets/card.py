@@ -8,10 +8,10 @@ import numpy as np
 from annotation.enums import EvidenceRule
 from annotation.quality.kernel import Agreement, Coefficient
 from evaluation.labels.frozen import SETTLED, Frozen
-from evaluation.labels.licences import in_words
+from evaluation.labels.licences import in_words, is_spdx
 from evaluation.labels.qrels import state_counts
+from evaluation.labels.terms import creators_of
 from evaluation.measures.label_state import LabelState
-from evaluation.models import Qrels
 from evaluation.test_sets.columns import tables
 from evaluation.test_sets.files import FILES, Content
 from evaluation.test_sets.hugging_face import front_matter
@@ -31,7 +31,7 @@ _SETTLED = {
     "agreed": "two people agreed", "adjudicated": "an adjudicator decided", "imported": "labels made elsewhere",
     "undecided": "undecided, counts as unjudged", "open": "without an answer yet",
 }  # fmt: skip
-_LAST = ("croissant.json", "CHECKSUMS.sha256")  # files that are written after the card
+_LAST = ("CITATION.cff", "datacite.json", "croissant.json", "CHECKSUMS.sha256")  # files that are written after the card
 
 
 # PyKEEN drops triples of entities that its train lacks: hence the numbers of all entities beforehand
@@ -71,7 +71,7 @@ def card(content: Content, folder: Path, names: Sequence[str]) -> Iterator[str]:
     title = f"Test set {qrels.pool.name}, qrels {qrels.name}"
     graph = qrels.pool.graph
     triples = graph.num_train + graph.num_valid + int(positives(frozen).sum())
-    yield from front_matter(title, qrels.licence, triples, tables(folder, names))
+    yield from front_matter(title, content.terms.licence, triples, tables(folder, names))
     yield f"# {title}"
     for heading, lines in (
         ("How it was made", _made(content)),
@@ -81,7 +81,7 @@ def card(content: Content, folder: Path, names: Sequence[str]) -> Iterator[str]:
         ("Known limits", _limits(frozen)),
         ("How to read it", _use(asked, answered, names)),
         ("The same measures elsewhere", _elsewhere(content, names)),
-        ("Licence and citation", _terms(qrels)),
+        ("Licence and citation", _terms(content)),
         ("Files", _files(names)),
     ):
         yield from ("", f"## {heading}", "", *lines)
@@ -204,11 +204,29 @@ def _elsewhere(content: Content, names: Sequence[str]) -> Iterator[str]:
     yield from ("```python", *_SPLITS.splitlines(), "```", "", "```python", *_EVALUATION.splitlines(), "```")
 
 
-def _terms(qrels: Qrels) -> Iterator[str]:
-    yield in_words(qrels.licence) or "No licence was named when the qrels were frozen: ask whoever gave you this."
+def _terms(content: Content) -> Iterator[str]:
+    qrels, terms = content.qrels, content.terms
+    yield in_words(terms.licence) or "No licence was named: ask whoever gave you this."
+    if terms.licence and not is_spdx(terms.licence):
+        yield "These are terms of their own, not a licence of the SPDX list."
     yield "The graph has the licence of its publisher."
     yield ""
-    yield qrels.citation or f"Cite as: test set {qrels.pool.name}/{qrels.name}, SHA-256 {qrels.sha256}."
+    if creators := creators_of(terms):
+        yield f"By {'; '.join(f'{one.name} ({one.address})' if one.orcid else one.name for one in creators)}."
+    if terms.url:
+        yield f"Address: <{terms.url}>"
+    yield terms.citation or f"Cite as: test set {qrels.pool.name}/{qrels.name}, SHA-256 {qrels.sha256}."
+    yield ""
+    yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
+    yield "datacite.json, croissant.json and the checksums; all other files are the same bytes."
+    if terms.version > 1:
+        yield ""
+        earlier = qrels.terms.filter(version__lte=terms.version).order_by("version")
+        what = (one.changed.replace("|", "\\|") or "frozen" for one in earlier)
+        rows = (
+            f"{one.version} | {one.created_at:%Y-%m-%d} | {words}" for one, words in zip(earlier, what, strict=True)
+        )
+        yield from _table("version | date | what changed", rows)
 
 
 def _files(names: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.labels.licences import in_words
-from evaluation.models import Qrels
+from evaluation.labels.terms import Creator, creators_of
+from evaluation.models import Qrels, Terms
+from evaluation.test_sets.citation import version_of
 from evaluation.test_sets.columns import Table, tables
 from evaluation.test_sets.files import about
 
@@ -29,7 +31,7 @@ _TYPES = {".tsv": "text/tab-separated-values", ".jsonl": "application/jsonlines"
 _DATA_TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
 
 
-def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
+def croissant(qrels: Qrels, terms: Terms, folder: Path, sums: Mapping[str, str]) -> str:
     """Return the JSON text about the files in a folder; sums: file -> SHA-256."""
     pool = qrels.pool
     metadata = {
@@ -39,14 +41,21 @@ def croissant(qrels: Qrels, folder: Path, sums: Mapping[str, str]) -> str:
         "name": f"{pool.name}-{qrels.name}",
         "description": f"Completed test set of the knowledge graph {pool.graph.name}: qrels {qrels.name} of the pool "
         f"{pool.name}, {qrels.num_positive} positive and {qrels.num_negative} negative triples by people or an import.",
-        "datePublished": f"{qrels.created_at:%Y-%m-%d}",
-        "version": "1.0.0",
-        **({"license": in_words(qrels.licence)} if qrels.licence else {}),
-        **({"citeAs": qrels.citation} if qrels.citation else {}),
+        "datePublished": f"{terms.created_at:%Y-%m-%d}",
+        "version": version_of(terms),
+        **({"license": in_words(terms.licence)} if terms.licence else {}),
+        **({"citeAs": terms.citation} if terms.citation else {}),
+        **({"creator": [_creator(one) for one in creators_of(terms)]} if terms.creators else {}),
+        **({"url": terms.url} if terms.url else {}),
         "distribution": [_file(name, sha256, (folder / name).stat().st_size) for name, sha256 in sums.items()],
         "recordSet": [_records(table) for table in tables(folder, sums) if table.has_header],
     }
     return json.dumps(metadata, indent=1, ensure_ascii=False)
+
+
+def _creator(one: Creator) -> dict[str, str]:
+    kind = "sc:Person" if one.family_given else "sc:Organization"
+    return {"@type": kind, "name": one.name, **({"url": one.address} if one.address else {})}
 
 
 def _file(name: str, sha256: str, size: int) -> dict[str, Any]:

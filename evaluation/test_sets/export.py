@@ -19,8 +19,10 @@ from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError, evaluated
 from evaluation.labels.qrels import pooled_state, read_frozen, read_qrels
+from evaluation.labels.terms import terms_of
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.card import card
+from evaluation.test_sets.citation import citation_lines, datacite
 from evaluation.test_sets.croissant import croissant
 from evaluation.test_sets.files import EVERYTHING, Content, ExportOptions, exported_files
 from evaluation.test_sets.labels import agreement_of, label_columns
@@ -34,12 +36,15 @@ Files = Iterable[tuple[str, Iterable[bytes]]]
 Describe = Callable[[Path, Mapping[str, str]], Iterable[str]]  # from a folder and its checksums to lines
 
 
-def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTHING) -> list[Path]:
+def export_test_set(
+    qrels: Qrels, folder: Path, options: ExportOptions = EVERYTHING, terms_version: int | None = None
+) -> list[Path]:
     """Write the test set of frozen qrels to a new or empty folder; the same bytes each time.
 
     train, valid and test.tsv make a graph folder again: test holds the positives. `with_runs` False leaves out what
     systems returned and all that is measured of it; `positives_only` every line about a triple that is not positive;
     `strict` leaves assumed negatives unjudged (-1) in the TREC qrels. EvaluationError where a run is gone.
+    terms_version: of the terms on the card, the last one if none is named.
     """
     check_folder(folder)
     whole = read_frozen(qrels)
@@ -47,10 +52,13 @@ def export_test_set(qrels: Qrels, folder: Path, options: ExportOptions = EVERYTH
     systems = _systems(qrels) if options.with_runs else []
     labels = label_columns(whole)
     graph = open_graph(qrels.pool.graph)
-    content = Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options)
+    terms = terms_of(qrels, terms_version)
+    content = Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options, terms)
     describe: dict[str, Describe] = {
         "README.md": lambda aside, sums: card(content, aside, list(sums)),
-        "croissant.json": lambda aside, sums: [croissant(qrels, aside, sums)],
+        "CITATION.cff": lambda aside, sums: citation_lines(qrels, terms),
+        "datacite.json": lambda aside, sums: [datacite(qrels, terms)],
+        "croissant.json": lambda aside, sums: [croissant(qrels, terms, aside, sums)],
     }
     return _write(folder, exported_files(content), describe)
 
@@ -117,7 +125,8 @@ def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> t
     """Return the export of qrels with these options, and the job that writes it; None where it is written already."""
     with transaction.atomic():
         held(qrels.pool)
-        export, _ = Export.objects.get_or_create(qrels=qrels, **options._asdict(), defaults={"created_by": user})
+        asked = {"terms_version": terms_of(qrels).version, **options._asdict()}
+        export, _ = Export.objects.get_or_create(qrels=qrels, **asked, defaults={"created_by": user})
     if zip_path(export) is not None:
         return export, None
     params = {"qrels": qrels.name, "export": export.pk}
@@ -133,7 +142,8 @@ def zip_path(export: Export) -> Path | None:
 def zip_name(export: Export) -> str:
     """Return the file name of a download."""
     words = [word.replace(" ", "-") for word in options_of(export).left_out]
-    return "-".join([export.qrels.pool.name, export.qrels.name, *words]) + ".zip"
+    version = [f"terms-{export.terms_version}"] if export.terms_version > 1 else []
+    return "-".join([export.qrels.pool.name, export.qrels.name, *words, *version]) + ".zip"
 
 
 def options_of(export: Export) -> ExportOptions:
@@ -149,7 +159,7 @@ def write_zip(export: Export) -> Path:
     name = f"{export.qrels.pool.name}-{export.qrels.name}"
     with tempfile.TemporaryDirectory() as scratch, writing(path) as aside:
         folder = Path(scratch) / name
-        files = export_test_set(export.qrels, folder, options_of(export))
+        files = export_test_set(export.qrels, folder, options_of(export), export.terms_version)
         with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as packed:
             for file in files:
                 _add(packed, file, f"{name}/{file.relative_to(folder).as_posix()}")

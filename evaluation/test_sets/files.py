@@ -11,7 +11,7 @@ from typing import NamedTuple
 from annotation.quality.kernel import Agreement
 from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.pool_table import PoolTable
-from evaluation.models import Qrels
+from evaluation.models import Qrels, Terms
 from evaluation.test_sets.labels import LabelColumns, evidence_of, label_lines, question_lines
 from evaluation.test_sets.ranks import SCORE, figure_lines, ranks_by_system
 from evaluation.test_sets.tables import (
@@ -60,6 +60,7 @@ class Content:
     all_labels: LabelColumns  # of the whole
     agreement: tuple[Agreement, int]  # of the whole; computed first of all, while little else is in memory
     options: ExportOptions
+    terms: Terms
 
     @cached_property
     def labels(self) -> LabelColumns:
@@ -253,6 +254,8 @@ FILES = (
     ExportedFile("measures.tsv", "the means of each system, to the last digit", _figures, records=True),
     ExportedFile("score.py", "computes these figures from judgements.tsv and ranks/: python score.py", _score),
     ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
+    ExportedFile("CITATION.cff", "how to cite it, for GitHub, Zenodo and reference managers"),
+    ExportedFile("datacite.json", "the same as metadata of DataCite, kernel 4, for whoever registers a DOI"),
     ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),
     ExportedFile("CHECKSUMS.sha256", "checksums of all of these: sha256sum -c CHECKSUMS.sha256"),
 )

@@ -18,8 +18,10 @@ from core.views.access import SignedInRequest, evaluator_required, manager_requi
 from core.views.acts import attempt, posted
 from core.views.files import kept_file, ranged_file, stream_response
 from evaluation.enums import EvaluationJob, QrelsOrigin
-from evaluation.forms.test_sets import ExportOptionsForm, FreezeQrelsForm, ImportTestSetForm
+from evaluation.forms.test_sets import EditTermsForm, ExportOptionsForm, FreezeQrelsForm, ImportTestSetForm
+from evaluation.labels.licences import in_words, is_spdx
 from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
 from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
@@ -37,6 +39,7 @@ TREC_FILES = (
 )
 
 FROZEN = "Froze qrels {}."
+EDITED = "Saved version {} of the terms. Write the test set again to have it on the card."
 WRITTEN_ALREADY = "The test set {} with these options is written already: it is in the list."
 
 
@@ -61,17 +64,39 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
     """Return frozen qrels, each with its archives; archives that are not written have their last job."""
     jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=EvaluationJob.EXPORT).order_by("pk")}
 
-    def archive_row(export: Export) -> dict[str, Any]:
-        path, job = zip_path(export), jobs.get(export.pk)
-        return {"export": export, "path": path, "job": job, "left_out": options_of(export).left_out}
+    def archive_row(export: Export, version: int) -> dict[str, Any]:
+        path, job, is_older = zip_path(export), jobs.get(export.pk), export.terms_version < version
+        left_out = options_of(export).left_out
+        return {"export": export, "path": path, "job": job, "left_out": left_out, "is_older": is_older}
 
     rows = []
     frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
-    for qrels in frozen.prefetch_related("exports"):
-        archives = [archive_row(export) for export in qrels.exports.all()]
+    for qrels in frozen.prefetch_related("exports", "terms"):
+        terms = qrels.last_terms
+        archives = [archive_row(export, terms.version) for export in qrels.exports.all()]
         is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
-        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live})
+        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live, "licence": in_words(terms.licence)})
     return rows
+
+
+@evaluator_required
+def export_terms(request: SignedInRequest, name: str, qrels: str) -> HttpResponse:
+    """Show the terms of a test set and their versions; POST writes a new version (managers)."""
+    pool = find_pool(name)
+    found = get_object_or_404(pool.qrels.filter(origin=QrelsOrigin.FROZEN), name=qrels)
+    if request.method == "POST" and not can_manage(request.user):
+        raise PermissionDenied
+    now = terms_of(found)
+    lines = creator_lines(creators_of(now))
+    initial = {"licence": now.licence, "creators": "\n".join(lines), "citation": now.citation, "url": now.url}
+    form = EditTermsForm(posted(request), initial=initial)
+    if terms := attempt(form, lambda asked: edit_terms(found, user=request.user, **asked)):
+        messages.success(request, EDITED.format(terms.version))
+        return redirect("export-terms", name, qrels)
+    context = {"pool": pool, "qrels": found, "terms": now, "creators": lines, "form": form}
+    context |= {"licence": in_words(now.licence), "spdx": is_spdx(now.licence)}
+    context["versions"] = found.terms.select_related("created_by").order_by("-version")
+    return render(request, "evaluation/test_sets/terms.html", context)
 
 
 @require_safe

@@ -121,6 +121,13 @@ TABLE: dict[str, list[Row]] = {
     ],
     "api-judgements": [get(P)],
     "api-qrels": [get(P, "first")],
+    "api-qrels-terms": [
+        get(P, "first"),
+        post(
+            P, "first", body={"url": "https://example.org", "changed": "An address"}, scopes="manage",
+            statuses=(401, 403, 403, 403, 403, 201),
+        ),
+    ],
     "api-imported-qrels": [
         post(
             P, body=lambda: {"name": "theirs", "file": sent(QRELS)}, scopes="run",

@@ -11,6 +11,8 @@ from core.management.shell import ShellCommand
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
 from evaluation.labels.qrels import freeze_qrels, get_qrels
+from evaluation.labels.terms import given_terms
+from evaluation.management.commands.edit_terms import add_terms
 from evaluation.test_sets.export import check_folder, export_test_set
 from evaluation.test_sets.files import ExportOptions
 from pooling.pools.build import get_pool
@@ -23,10 +25,7 @@ class Command(ShellCommand):
         parser.add_argument("pool")
         parser.add_argument("folder", type=Path, help="folder that is written")
         parser.add_argument("--qrels", help="name of frozen qrels")
-        parser.add_argument(
-            "--licence", default="", help="of the test set, frozen with it: an SPDX identifier such as CC-BY-4.0"
-        )
-        parser.add_argument("--citation", default="", help="how it is to be cited, frozen with it")
+        add_terms(parser)
         for name, text in (
             ("without-runs", "leave out what systems returned, and their measures"),
             ("without-evidence", "leave out links of evidence"),
@@ -39,9 +38,9 @@ class Command(ShellCommand):
         asked = ExportOptions(
             not options["without_runs"], not options["without_evidence"], options["positives_only"], options["strict"]
         )
-        terms = {name: options[name] for name in ("licence", "citation")}
-        if options["qrels"] and any(terms.values()):
-            raise CommandError("Licence and citation are frozen with the qrels: freeze_qrels takes them.")
+        terms = given_terms(options)
+        if options["qrels"] and terms:
+            raise CommandError("These qrels have terms already: edit_terms changes them.")
         pool = get_pool(options["pool"])
         check_folder(options["folder"])  # before anything is frozen
         if options["qrels"]:

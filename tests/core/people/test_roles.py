@@ -64,10 +64,10 @@ EVALUATORS = ["Home", "Pools", "Graphs", "Systems"]
 @pytest.mark.parametrize(
     ("role", "rights", "pages", "scopes", "links"),
     [
-        ("manager", (True, True, True), (True, True), [READ, RUN, MANAGE], [*EVALUATORS, "People", "Jobs"]),
-        ("researcher", (False, True, True), (False, True), [READ, RUN], EVALUATORS),
-        (None, (False, False, False), (False, False), [LABEL], ["Home"]),
-        ("unknown", (False, False, False), (False, False), [LABEL], ["Home"]),
+        ("manager", (True, True, True), (True, True), [READ, RUN, MANAGE], [*EVALUATORS, "People", "Jobs", "Help"]),
+        ("researcher", (False, True, True), (False, True), [READ, RUN], [*EVALUATORS, "Help"]),
+        (None, (False, False, False), (False, False), [LABEL], ["Home", "Help"]),
+        ("unknown", (False, False, False), (False, False), [LABEL], ["Home", "Help"]),
     ],
 )
 def test_what_a_role_of_the_site_may_do(role, rights, pages, scopes, links):
@@ -90,7 +90,7 @@ def test_new_role_needs_its_row_only(monkeypatch):
     assert allowed(person) == (False, True, False)
     assert opened(person) == (False, True)
     assert scopes_for(person) == [READ]
-    assert labels(person) == EVALUATORS
+    assert labels(person) == [*EVALUATORS, "Help"]
 
 
 def test_every_role_has_its_row_and_nobody_who_evaluates_labels():

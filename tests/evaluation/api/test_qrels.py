@@ -41,8 +41,11 @@ def test_frozen_by_a_manager_read_by_a_researcher(sign_in, labelled: Pool):
         "num_assumed_negative": qrels.num_assumed_negative,
         "num_unjudged": qrels.num_unjudged,
         "notes": [],
-        "licence": qrels.licence,
+        "licence": "CC-BY-4.0",
         "citation": "",
+        "creators": [],
+        "url": "",
+        "terms_version": 1,
         "systems": [],
         "sha256": qrels.sha256,
         "created_at": "",
@@ -79,6 +82,26 @@ def test_a_licence_that_spdx_does_not_know_is_refused(sign_in, labelled: Pool):
     answer = sign_in("manager").post(URL, body, content_type="application/json")
     assert (answer.status_code, "Did you mean MIT?" in answer.json()["error"]) == (400, True)
     assert not Qrels.objects.exists()
+
+
+def test_terms_are_edited_by_a_manager_and_read_by_a_researcher(sign_in, labelled: Pool):
+    qrels = freeze_qrels(labelled, "v1", licence="MIT", citation="Ada, 2026")
+    ada = {"name": "Lovelace, Ada", "orcid": "0000-0002-1825-0097"}
+    body = {"licence": "cc0-1.0", "creators": [ada], "changed": "A licence"}
+    manager, researcher = sign_in("manager"), sign_in("researcher")
+    assert researcher.post(f"{URL}/v1/terms", body, content_type="application/json").status_code == 403
+    made = manager.post(f"{URL}/v1/terms", body, content_type="application/json")
+    assert (made.status_code, made.json() | {"created_at": ""}) == (201, {
+        "version": 2, "licence": "CC0-1.0", "citation": "Ada, 2026", "creators": [ada], "url": "",
+        "changed": "A licence", "created_at": "", "created_by": "manager",
+    })  # fmt: skip
+    found = researcher.get(f"{URL}/v1/terms").json()["results"]
+    assert [one["version"] for one in found] == [2, 1] and found[0] == made.json()
+    now = researcher.get(f"{URL}/v1").json()
+    assert (now["licence"], now["creators"], now["terms_version"]) == ("CC0-1.0", [ada], 2)
+    again = manager.post(f"{URL}/v1/terms", body, content_type="application/json")
+    assert (again.status_code, qrels.terms.count()) == (400, 2)
+    assert researcher.get(f"{URL}/v2/terms").status_code == 404
 
 
 @pytest.mark.parametrize("packed", [False, True])

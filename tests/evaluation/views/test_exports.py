@@ -14,13 +14,14 @@ from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
 from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.terms import edit_terms
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
 from evaluation.test_sets.export import options_of, request_export, write_zip, zip_name
 from evaluation.test_sets.files import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
 from evaluation.views import test_sets as export
-from evaluation.views.test_sets import FROZEN, WRITTEN_ALREADY
+from evaluation.views.test_sets import EDITED, FROZEN, WRITTEN_ALREADY
 from pooling.models import Pool
 from tests.factories import make_pool
 from tests.page import element, fields, has, links, notices, parse, posts, refusal, refused
@@ -111,7 +112,53 @@ def test_a_licence_that_spdx_does_not_know_is_refused_at_its_field(sign_in, labe
     assert refused(answer) == {"licence": refusal(lambda: check_licence("CC BY 4.0"))}
     assert Qrels.objects.count() == 0
     client.post(PAGE, {"name": "v1", "licence": "cc-by-4.0"})
-    assert Qrels.objects.get().licence == "CC-BY-4.0"
+    assert Qrels.objects.get().last_terms.licence == "CC-BY-4.0"
+
+
+TERMS = "/pools/p/export/v1/terms"
+ASKED = {"licence": "cc0-1.0", "creators": "Lovelace, Ada, 0000-0002-1825-0097", "changed": "A licence"}
+
+
+@pytest.mark.parametrize(
+    ("role", "seen", "edits"),
+    [("manager", 200, 302), ("researcher", 200, 403), ("annotator", 403, 403), ("stranger", 302, 302)],
+)
+def test_managers_edit_terms_and_researchers_see_them(sign_in, labelled: Pool, role, seen, edits):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in(role)
+    assert [client.get(TERMS).status_code, client.post(TERMS, ASKED).status_code] == [seen, edits]
+    assert qrels.terms.count() == (2 if role == "manager" else 1)
+    if seen == 200:
+        page = client.get(TERMS)
+        assert {"licence", "changed"} <= set(fields(page)) if role == "manager" else "" not in posts(page)
+
+
+def test_an_edit_of_terms_is_a_version_and_the_next_archive_has_it(sign_in, labelled: Pool):
+    qrels = freeze_qrels(labelled, "v1", licence="MIT", citation="Ada, 2026")
+    first, _ = written(qrels)
+    client = sign_in("manager")
+    assert fields(client.get(TERMS))["licence"] == "MIT"
+    page = client.post(TERMS, {**ASKED, "citation": "Ada, 2026"}, follow=True)
+    assert notices(page) == [EDITED.format(2)]
+    assert element(page, "licence").text.endswith("CC0-1.0") and element(page, "creators").text.endswith("0097")
+    assert [one.elements[0].text for one in parse(page).all("version")] == ["2", "1"]
+    second, download = written(qrels)
+    assert (first.terms_version, second.terms_version, first.pk != second.pk) == (1, 2, True)
+    page = client.get(PAGE)
+    assert TERMS in links(page) and download in links(page)
+    assert client.get(download)["Content-Disposition"] == 'attachment; filename="p-v1-terms-2.zip"'
+
+
+def test_terms_that_cannot_be_taken_are_refused_at_their_field(sign_in, labelled: Pool):
+    qrels = freeze_qrels(labelled, "v1")
+    client = sign_in("manager")
+    wrong = {"licence": "CC BY 4.0", "creators": "Ada 0000-0002-1825-0098", "url": "x y", "changed": ""}
+    assert set(refused(client.post(TERMS, wrong))) == {"licence", "creators", "url", "changed"}
+    assert refused(client.post(TERMS, {"changed": "nothing"})) == {
+        "__all__": refusal(lambda: edit_terms(qrels, "nothing")),
+    }  # fmt: skip
+    assert qrels.terms.count() == 1
+    assert client.get("/pools/p/export/v2/terms").status_code == 404
 
 
 def test_a_test_set_is_written_by_a_job_then_taken_away(sign_in, labelled: Pool):
