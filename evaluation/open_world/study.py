@@ -150,6 +150,8 @@ def prepare_study(study: Study, tell: TellStage | None = None) -> list[StudyRun]
     for done, density in enumerate(options.densities):
         tell("make graphs", done, len(options.densities))
         graph = _graph(study, density, options)
+        if not study.runs.filter(density=density).exists():
+            _check_answers(study, graph, options)
         for system in create_systems(graph, options.systems, overrides, device=options.device):
             run, _ = StudyRun.objects.get_or_create(
                 system=system, defaults={"study": study, "graph": graph, "density": density}
@@ -167,6 +169,23 @@ def _graph(study: Study, density: float, options: StudyOptions) -> Graph:
     family = options.family(density)
     asked = {"family_tree": vars(family), "study": study.name}
     return import_graph(name, family_tree(family), options=asked, created_by=study.created_by)
+
+
+def _check_answers(study: Study, graph: Graph, options: StudyOptions) -> None:
+    """Raise StudyError where no question has an answer to rank in the test set: every curve would be empty."""
+    answers = open_answers(graph, questions=options.questions, least=options.min_answers, seed=options.seed)
+    if answers.test.any():
+        return
+    asked = len(answers.questions.entity)
+    why = (
+        f"none of its {asked:,} questions has an answer in the test set"
+        if asked
+        else f"no tail question has {options.min_answers:,} answers or more"
+    )
+    raise StudyError(
+        f"There is nothing to compare in graph {graph.name}, of {graph.num_entities:,} people: {why}. Make a study of "
+        f"another name with more families, people or questions; `remove study {study.name} --yes` deletes this one."
+    )
 
 
 def start_preparing(study: Study, user: User | None = None) -> Job:

@@ -85,7 +85,8 @@ def densities_of(study: Study, division: str = "independent", chooser: str = "")
         by = next((run for run in here if run.system.name == chosen and run.sha256), None)
         if chosen and by is None:
             continue  # it divides by its last checkpoint, which is not there yet
-        curves = [_curve(run, division, by) for run in here if run != by]
+        every = (_curve(run, division, by) for run in here if run != by)
+        curves = [curve for curve in every if curve.values.asked_sparse]  # of no test answer there is no curve
         found.append(DensityCurves(density, curves, chosen))
     return found
 

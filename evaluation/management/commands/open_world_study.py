@@ -21,6 +21,8 @@ from evaluation.open_world.study import (
 from evaluation.open_world.study_curves import DIVISIONS, StudyView, chooser_of
 from evaluation.open_world.study_sections import study_sections
 
+NOTHING = "no question has an answer in the test set, so there is nothing to compare. Ask for more families or people."
+
 
 class Command(ShellCommand):
     help = "An open-world study: made, or gone on with where it was interrupted."
@@ -49,7 +51,9 @@ class Command(ShellCommand):
         prepare_study(study, Ticker(self.stderr))
         run_jobs(start_study(study), self.stderr)
         chooser = chooser_of(study, options["chooser"])
-        return _json(study, chooser) if options["json"] else "\n".join(_lines(study, chooser))
+        if options["json"]:
+            return _json(study, chooser)
+        return "\n".join(_lines(study, chooser)) or f"{study.name}: {NOTHING}"
 
 
 def _study(name: str, options: dict[str, Any]) -> Study:
