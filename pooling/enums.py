@@ -96,3 +96,4 @@ class PoolingJob(models.TextChoices):
     EXTEND_POOL = "extend-pool", "extend pool"
     SCORE = "score", "score run"
     IMPORT_GRAPH = "import-graph", "import graph"
+    IMPORT_RUN = "import-run", "import run"

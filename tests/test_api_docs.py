@@ -97,7 +97,8 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
         run(language, code, here)
     said = capsys.readouterr().out
     imported = System.objects.filter(kind="imported").values_list("name", flat=True)
-    assert set(imported) == {here["system"]}  # the other was deleted
+    assert set(imported) == {here["system"]}  # the second was deleted, the third is private
+    assert System.every.get(name=f"{here['system']}-large").private
     assert set(here["found"]["systems"]) == {"transe", "distmult", "complex", here["system"]}
     assert Export.objects.get().is_written and "test-set.zip is whole" in said
     assert Path("test-set.zip").read_bytes() == Path("again.zip").read_bytes()

@@ -102,6 +102,34 @@ class ReplaceInput(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="The run, in one of the forms.")
 
 
+class UploadInput(serializers.Serializer[Any]):
+    """What a run that is sent in parts is called here."""
+
+    system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
+    file_name = serializers.CharField(max_length=200, default="run", help_text="Its ending tells some forms.")
+    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
+    pool = serializers.CharField(max_length=80, default="", allow_blank=True, help_text="Whose questions it answers.")
+    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
+    scores_decide = serializers.BooleanField(default=False, help_text="Take the run even if its ranks contradict.")
+
+
+class PartData(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+
+
+class UploadData(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    part_bytes = serializers.IntegerField(help_text="The most bytes of a part.")
+    expires_at = serializers.DateTimeField()
+    parts = PartData(many=True)
+
+
+class FinishInput(serializers.Serializer[Any]):
+    parts = serializers.IntegerField(min_value=1, max_value=10_000, help_text="How many parts the run has.")
+
+
 class ImportedData(serializers.Serializer[Any]):
     run = RunData()
     notes = serializers.ListField(child=serializers.CharField())

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from core.api.views import Schema
-from pooling.api import graph_uploads, views
+from pooling.api import graph_uploads, uploads, views
 
 urlpatterns = [
     path("schema", Schema.as_view(), name="api-schema"),
@@ -26,6 +26,10 @@ urlpatterns = [
     path("graphs/<slug:graph>/runs/<slug:system>/download", views.RunDownload.as_view(), name="api-run-download"),
     path("graphs/<slug:graph>/runs/<slug:system>/publish", views.RunPublish.as_view(), name="api-run-publish"),
     path("graphs/<slug:graph>/runs/<slug:system>/replace", views.RunReplace.as_view(), name="api-run-replace"),
+    path("graphs/<slug:graph>/uploads", uploads.GraphUploads.as_view(), name="api-uploads"),
+    path("uploads/<uuid:upload>", uploads.UploadOne.as_view(), name="api-upload"),
+    path("uploads/<uuid:upload>/parts/<int:number>", uploads.UploadPart.as_view(), name="api-upload-part"),
+    path("uploads/<uuid:upload>/finish", uploads.UploadFinish.as_view(), name="api-upload-finish"),
     path("pools", views.Pools.as_view(), name="api-pools"),
     path("pools/<slug:pool>", views.PoolOne.as_view(), name="api-pool"),
     path("jobs", views.Jobs.as_view(), name="api-jobs"),

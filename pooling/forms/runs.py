@@ -46,7 +46,7 @@ class RunForm(PageForm):
     file = forms.FileField(
         label="Run file",
         help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz. Or another form, listed below. "
-        f"At most {MOST_BYTES // 10**6} MB unpacked.",
+        f"Without JavaScript at most {MOST_BYTES // 10**6} MB unpacked.",
     )
     scores_decide = forms.BooleanField(
         label="The scores decide",

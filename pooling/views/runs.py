@@ -21,6 +21,7 @@ from pooling.runs.ownership import OwnerError, delete_run, is_private_at_first, 
 from pooling.runs.trec_write import packed
 from pooling.views.find import find_graph, find_run
 
+WHOLE_BYTES = 4_000_000  # a larger file is sent in parts, where the browser has the script
 PUBLISHED = "{} is published: everybody who evaluates sees it now."
 DELETED = "The run {} was deleted."
 REPLACED = "The run of {} was replaced."
@@ -43,6 +44,7 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
         return redirect("run", name, imported.system.name) if imported.system.private else redirect("runs", name)
     rows = visible_runs(request.user).filter(system__graph=graph).order_by("system_id")
     content = {"graph": graph, "page": page_of(request, rows), "form": form, "adapters": ADAPTERS.values()}
+    content["whole_bytes"] = WHOLE_BYTES
     content["private_at_first"] = is_private_at_first(request.user)
     return render(request, "pooling/runs/list.html", content)
 

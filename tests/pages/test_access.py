@@ -12,6 +12,7 @@ from annotation.campaigns.lifecycle import open_campaign
 from tests.pages.world import make_graph, make_person, make_pool
 
 ROLES = (None, "annotator", "adjudicator", "researcher", "manager")
+UPLOAD = "00000000-0000-0000-0000-000000000000"
 POST_ONLY = (401, 405, 405, 405, 405)
 JOB = object()  # the job of the world
 SOURCE = object()  # the first source of its campaign
@@ -182,6 +183,10 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-job-retry": ((JOB,), POST_ONLY_API),
     "api-graph-runs": (("town",), API),
     "api-run": (("town", "rotate"), API),
+    "api-uploads": (("town",), (401, 403, 403, 405, 405)),
+    "api-upload": ((UPLOAD,), (401, 403, 403, 404, 404)),
+    "api-upload-part": ((UPLOAD, 1), (401, 403, 403, 405, 405)),
+    "api-upload-finish": ((UPLOAD,), (401, 403, 403, 405, 405)),
     "api-run-publish": (("town", "rotate"), (401, 403, 403, 405, 405)),
     "api-run-replace": (("town", "rotate"), (401, 403, 403, 405, 405)),
     "api-run-download": (("town", "rotate"), (401, 403, 403, 503, 503)),

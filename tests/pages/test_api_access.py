@@ -52,6 +52,7 @@ def sent(content: bytes) -> SimpleUploadedFile:
     return SimpleUploadedFile("sent.txt", content)
 
 
+NOT_OWN = (401, 403, 403, 403, 404, 404)
 P, G = "town-pool", "town"
 TABLE: dict[str, list[Row]] = {
     "api-schema": [get(scopes="read run label manage", statuses=(200,) * 6)],
@@ -81,6 +82,15 @@ TABLE: dict[str, list[Row]] = {
         post(G, "rotate", body=lambda: {"file": sent(RUN)}, scopes="run", statuses=(401, 403, 403, 403, 403, 403))
     ],
     "api-run-download": [get(G, "rotate", statuses=(401, 403, 403, 403, 503, 503))],  # its files are not there
+    "api-uploads": [
+        post(G, body={"system": "large"}, scopes="run", statuses=(401, 403, 403, 403, 201, 201)),
+    ],
+    "api-upload": [
+        get(ID, scopes="run", statuses=NOT_OWN),
+        Row((ID,), "delete", None, "run", NOT_OWN),
+    ],
+    "api-upload-part": [Row((ID, 1), "put", None, "run", NOT_OWN)],
+    "api-upload-finish": [post(ID, body={"parts": 1}, scopes="run", statuses=NOT_OWN)],
     "api-pools": [get()],
     "api-pool": [get(P)],
     "api-jobs": [get()],
