@@ -1,8 +1,8 @@
 """Take large runs in parts: each part is a file of a private folder, and a job imports the whole.
 
-The folder run-uploads/ID below the artifact folder holds about.json and the parts; it goes when the run is imported, when
-its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the truth, so that sending
-can go on after anything.
+The folder run-uploads/ID below the artifact folder holds about.json and the parts; it goes when the run is imported,
+when its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the truth, so that
+sending can go on after anything.
 """
 
 import hashlib
