@@ -55,5 +55,5 @@ def test_no_operation_fails_or_answers_what_is_not_documented(labelled: Pool, kn
     token = create_token(person, "fuzz", scopes, 1)[1]
     schema = schemathesis.openapi.from_wsgi("/api/v1/schema", application, headers={"Authorization": f"Token {token}"})
     seen = ask_every_operation(schema, token, known)
-    assert len(seen) == 50
+    assert len(seen) == len(list(schema.get_all_operations()))
     assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}  # what is there is found
