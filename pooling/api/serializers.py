@@ -113,7 +113,7 @@ class UploadInput(serializers.Serializer[Any]):
     scores_decide = serializers.BooleanField(default=False, help_text="Take the run even if its ranks contradict.")
 
 
-class PartData(serializers.Serializer[Any]):
+class RunPartData(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
@@ -123,7 +123,7 @@ class UploadData(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     part_bytes = serializers.IntegerField(help_text="The most bytes of a part.")
     expires_at = serializers.DateTimeField()
-    parts = PartData(many=True)
+    parts = RunPartData(many=True)
 
 
 class FinishInput(serializers.Serializer[Any]):

@@ -87,7 +87,7 @@ class UploadPart(OfUploads):
     parser_classes = [Bytes]
     most_bytes = PART_BYTES + MAX_BODY
 
-    @extend_schema(parameters=[CHECKSUM], request=OpenApiTypes.BINARY, responses=data.PartData)
+    @extend_schema(parameters=[CHECKSUM], request=OpenApiTypes.BINARY, responses=data.RunPartData)
     def put(self, request: SignedInRequest, upload: Any, number: int) -> Response:
         found = self.upload(request, upload)
         content = request.data if isinstance(request.data, bytes) else b""

@@ -36,7 +36,11 @@ def test_every_operation_tells_its_errors_and_what_it_answers():
             good = {code for code in told if code < "300"}
             if not set(ERRORS) <= told or not good or not operation.get("summary"):
                 wrong.append((path, method))
-            if method == "post" and "requestBody" not in operation and not path.endswith(("cancel", "retry")):
+            if (
+                method == "post"
+                and "requestBody" not in operation
+                and not path.endswith(("cancel", "retry", "publish"))
+            ):
                 wrong.append((path, method, "no body"))
             said = f"{operation['summary']}. {operation.get('description', '')}"
             if any(word in said for word in ("subclass", "->", "GET", "POST")):
