@@ -11,7 +11,7 @@ from evaluation.labels.pool_table import PoolTable, pool_table
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.registry import parse_measure
 from pooling.models import Pool, Run
-from pooling.runs.files import read_returned
+from pooling.runs.files import read_ranks, read_returned
 from pooling.scoring.rank_rows import find
 
 MEASURES = ("micro_mrr", "micro_hits@10", "macro_mrr", "map@20", "ndcg@20", "judged@10")
@@ -29,7 +29,8 @@ class Compared(NamedTuple):
 
 def with_run(table: PoolTable, run: Run) -> PoolTable:
     """Return the table with the positions of an imported run as its last system; 0 for what its file lacks."""
-    held, ranks = read_returned(run), table.ranks
+    held = read_returned(run) if run.system.is_a_file else read_ranks(run)
+    ranks = table.ranks
     keys = table.question_keys[ranks.question] * table.graph.num_entities + ranks.entity
     at = find(held.keys, keys)
     own = np.where(at >= 0, held.ranks[:, at], 0).astype(ranks.strict.dtype)

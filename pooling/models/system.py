@@ -89,6 +89,16 @@ class System(models.Model):
         return self.kind == IMPORTED
 
     @property
+    def scorer(self) -> str:
+        """Return the name of the function from outside that scores for it (pooling/runs/scorers.py); empty: none."""
+        return str(self.settings.get("scorer", "")) if self.is_imported else ""
+
+    @property
+    def is_a_file(self) -> bool:
+        """Tell whether all that is known of it is the file of its run."""
+        return self.is_imported and not self.scorer
+
+    @property
     def seconds_an_epoch(self) -> float | None:
         return self.train_seconds / self.epochs_done if self.train_seconds and self.epochs_done else None
 

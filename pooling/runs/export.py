@@ -78,7 +78,7 @@ class Whole(NamedTuple):
 
 def _whole(run: Run) -> Whole:
     graph = open_graph(run.system.graph)
-    held = read_returned(run) if run.system.is_imported else read_ranks(run)
+    held = read_returned(run) if run.system.is_a_file else read_ranks(run)
     topk = read_topk(run, keep=False)
     returned = held.ranks[0] > 0
     question, entity = np.divmod(held.keys[returned], graph.num_entities)

@@ -41,6 +41,7 @@ from pooling.runs.files import (
     write_blocks,
 )
 from pooling.runs.kernel import csr_of
+from pooling.runs.scorers import OutsideScorer
 from pooling.scoring.rank_rows import find, group_rows, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite, RankingResult
 from pooling.training.train import check_device
@@ -101,7 +102,7 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
     seed_keys = question_keys(distinct_questions(seeds), *graph.shape)
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), *graph.shape)
     wanted = np.setdiff1d(row_keys(rows_of(triples), *graph.shape), known)
-    seed_keys = seed_keys[:0] if system.is_imported else seed_keys[_has_candidates(seed_keys, graph)]
+    seed_keys = seed_keys[:0] if system.is_a_file else seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
         held = read_topk(run)
         seed_keys = np.setdiff1d(seed_keys, np.setdiff1d(held.keys, held.lacks_raw) if raw else held.keys)
@@ -110,7 +111,7 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
             return run
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
-    if system.is_imported:
+    if system.is_a_file:
         scored = _returned(system, run, wanted, len(questions.side))
     else:
         scored = _score(system, graph, questions, csr, watch)
@@ -161,6 +162,8 @@ def scorer_of(system: System, graph: GraphArrays) -> Any:
     from pooling.systems import get_system
     from pooling.training.trainers import loader_of
 
+    if system.scorer:
+        return OutsideScorer(system.scorer, graph)
     if not system.sha256:
         raise RunError(f"System {system} is not trained yet: run train_systems {system.graph.name} first.")
     try:

@@ -4,6 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
+
+from core.callbacks import Watch
 from core.management.shell import ShellCommand, Ticker
 from pooling.graphs.opening import get_graph
 from pooling.pools.build import get_pool
@@ -11,6 +14,8 @@ from pooling.runs.adapters.registry import ADAPTERS, AUTO
 from pooling.runs.export import get_run
 from pooling.runs.imports import NOT_KNOWN, import_run
 from pooling.runs.ownership import check_changeable
+from pooling.runs.scorer_imports import import_scorer
+from pooling.runs.scorers import GROUP
 from pooling.systems.spec import FAMILIES
 
 
@@ -23,7 +28,15 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph", help="graph that the run answers questions of")
-        parser.add_argument("file", type=Path, help="the run: a file, or for some forms a folder or zip archive")
+        parser.add_argument(
+            "file", type=Path, nargs="?", help="the run: a file, or for some forms a folder or zip archive"
+        )
+        parser.add_argument(
+            "--scorer",
+            metavar="NAME",
+            help=f"instead of FILE: a Python function of an installed package, registered in the group {GROUP}, ranks "
+            "all entities",
+        )
         parser.add_argument(
             "--replace", action="store_true", help="take the place of the imported run of this name, which must exist"
         )
@@ -43,6 +56,12 @@ class Command(ShellCommand):
         pool = get_pool(options["pool"]) if options["pool"] else None
         graph, name, family = get_graph(options["graph"]), options["system"], options["family"]
         ticker = Ticker(self.stderr)
+        if bool(options["file"]) == bool(options["scorer"]):
+            raise CommandError("Give the file of a run, or --scorer, and not both.")
+        if options["scorer"]:
+            watch = Watch(lambda done, total: ticker(f"scoring with {options['scorer']}", done, total))
+            made = import_scorer(graph, options["scorer"], name=name, family=family, pool=pool, watch=watch)
+            return f"{made}: {made.run.num_questions:,} questions, {made.run.num_rank_rows:,} rank rows"
         given = {"pool": pool, "progress": ticker, **{key: options[key] for key in ("form", "scores_decide")}}
         if options["replace"]:
             given["replaces"] = run = get_run(graph, name, private=True).system

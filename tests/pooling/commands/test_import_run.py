@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.management import CommandError
 
 from pooling.models import Graph, Pool, Run, System
+from pooling.runs import scorers
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import read_ranks
 from tests.factories import make_pool
@@ -59,3 +61,23 @@ def test_score_runs_brings_imported_runs_along_that_answer_the_pool(trained: Gra
     assert [text.split()[0] for text in out.splitlines()] == ["transe", "distmult", "complex", "again"]
     out, _ = run("score_runs", pool.name, "--systems", "complex")
     assert [text.split()[0] for text in out.splitlines()] == ["complex"]
+
+
+class Ones:
+    """An entry point of a scorer to which all entities are alike."""
+
+    name = "ones"
+
+    def load(self):
+        return lambda questions: np.ones((len(questions), len(questions.entities)))
+
+
+def test_the_command_takes_a_file_or_a_scorer(pool: Pool, run, monkeypatch):
+    monkeypatch.setattr(scorers, "entry_points", lambda group: [Ones()])
+    out, _ = run("import_run", "town", "--scorer", "ones", "--system", "outside", "--pool", "p")
+    made = System.objects.get(name="outside").run
+    assert out == f"town/outside: {made.num_questions:,} questions, {made.num_rank_rows:,} rank rows\n"
+    assert read_ranks(made).ranks[1].max() == 1  # ties: the optimistic rank
+    for wrong in ((), ("file", "--scorer", "ones")):
+        with pytest.raises(CommandError, match="Give the file of a run, or --scorer, and not both"):
+            run("import_run", "town", *wrong, "--system", "x")
