@@ -11,7 +11,7 @@ HEAD = """# Commands
 
 Written by `docs/write_commands.py` from the commands: change their help there.
 
-Run a command as `python manage.py COMMAND`, with the Python of the environment (`.venv/bin/python`). `python manage.py COMMAND --help` says the same as this page. A command exits with 0 only if it did what was asked; errors go to standard error and name file and line. With `--json`, where there is one, standard output is JSON and nothing else.
+Run a command as `python manage.py COMMAND`, with the Python of the environment (`.venv/bin/python`). `python manage.py COMMAND --help` says the same as this page. Where TriplePool is [installed by pip](../README.md#installed-by-pip), `triplepool GROUP VERB` runs the same commands: `triplepool graph import` is `import_graph`, and `triplepool --help` lists the groups. A command exits with 0 only if it did what was asked; errors go to standard error and name file and line. With `--json`, where there is one, standard output is JSON and nothing else.
 """  # noqa: E501
 GROUPS = {
     "pooling": "Graphs, systems, runs, pools",

@@ -8,12 +8,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
+from core.management.shell import ShellCommand
+from core.models import Job
 
 
-class Command(BaseCommand):
+class Command(ShellCommand):
     help = "Serve the pages and do the jobs: gunicorn and one local Celery worker, both watched. Ctrl-C ends both."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--no-worker", action="store_true", help="only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        Job.objects.exists()  # a database without tables is told now, not by every page
         with signals_interrupt():
             self._serve(options["bind"], with_worker=not options["no_worker"])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
 from core.management.shell import ShellCommand
+from core.models import Job
 
 
 class Command(ShellCommand):
@@ -18,6 +19,7 @@ class Command(ShellCommand):
         parser.add_argument("--processes", type=int, help="jobs at a time; default: WORKER_PROCESSES")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        Job.objects.exists()  # a database without tables is told now
         with signals_interrupt():
             worker = start_worker(options["queues"], options["processes"])
             self.stdout.write(f"A worker does the jobs of {options['queues']} (Ctrl-C ends it).")
