@@ -37,7 +37,7 @@ def by_depth(context: Context) -> list[Section]:
     if chosen.key == "full-test":
         raise EvaluationError("The full test set has no pool depth: choose other labels.")
     curve, spread = _curve(context), growth_spread(context, _curve)
-    depths, first = curve.depths.tolist(), context.measures[0]
+    depths, first, many = curve.depths.tolist(), context.measures[0], len(context.measures) > 1
     deepest = depths[-1]
     caption = (
         f"{label_caption(chosen, settings)} A label, and a filter, counts from the depth at which its triple was found;"
@@ -49,9 +49,10 @@ def by_depth(context: Context) -> list[Section]:
     return [
         Section(
             "depth-values",
-            f"{first.label} by pool depth",
+            "Measures by pool depth" if many else f"{first.label} by pool depth",
             "The values that the systems would have had with a pool of a smaller depth."
-            " Where lines cross, a shallower pool orders the systems differently.",
+            " Where lines cross, a shallower pool orders the systems differently."
+            + (f" The chart is of {first.label}; each measure has a table of its own." if many else ""),
             caption,
             [
                 values_table(

@@ -15,6 +15,7 @@ from evaluation.analyses.tukey_hsd import (
 )
 from evaluation.measures.registry import Measure
 from evaluation.sections.builders import chart, matrix, series_of
+from evaluation.sections.cell_text import SMALLEST_P
 from evaluation.sections.section import (
     Analysis,
     Cell,
@@ -118,13 +119,19 @@ def _matrix(context: Context, found: Tested) -> Section:
         "discriminative-matrix",
         f"Pairs of systems by {measure.label}",
         "The p-value of each pair: small ones are pairs that the labels tell apart."
-        " They are not corrected; those that stay below alpha after Holm's correction are bold in the table."
-        " 0.000 in the chart is below 0.0005.",
+        " They are not corrected; those that stay below alpha after Holm's correction are bold in the table.",
         f"{label_caption(context.labels, context.settings)} {T_TEST} n = {tests.n:,}"
         f" {'answers' if measure.kind == 'micro' else 'questions'}, α = {alpha:g}.{clustered} Correction over the"
         " pairs: Holm, bold where it stays below α.",
         [Table("discriminative-pairs", f"p-values by {measure.label}", columns, rows, best=below)],
-        matrix(f"p-values of the pairs of systems by {measure.label}", systems, square, range=[0, 1], digits=3),
+        matrix(
+            f"p-values of the pairs of systems by {measure.label}",
+            systems,
+            square,
+            range=[0, 1],
+            digits=4,
+            smallest=SMALLEST_P,
+        ),
         notes=[] if len(systems) > 1 else [ONE_SYSTEM],
     )
 

@@ -137,7 +137,8 @@ def _table(context: Context, left: LeftOut, measure: Measure, what: str) -> Tabl
         row: list[Cell] = [group.name, group.triples, group.judged, group.positives, cell(out.tau[g], NO_TAU)]
         row += _own(out, g, group) if of_system else _members(context, out, g, group)
         rows.append([*row, *_other(context, out, g, int(shifted[g]))])
-    return Table(f"leave-{what}-{measure.name.replace('@', '-')}", measure.label, columns, rows)
+    title = f"{measure.label} with each {what} left out"
+    return Table(f"leave-{what}-{measure.name.replace('@', '-')}", title, columns, rows)
 
 
 def _own(out: LeaveOut, g: int, group: Group) -> list[Cell]:

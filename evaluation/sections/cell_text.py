@@ -2,6 +2,7 @@
 
 from typing import Any
 
+SMALLEST_P = 0.0001  # p-values below it are written as "< 0.0001"; files have all digits
 MOST_NAMES, MOST_REASONS = 4, 8  # listed under a table before "and n more"
 
 
@@ -40,7 +41,7 @@ def _number_text(value: float, kind: str) -> str:
     if kind == "share":
         return f"{100 * value:.1f} %"
     if kind == "p":
-        return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+        return f"< {SMALLEST_P}" if value < SMALLEST_P else f"{value:.4f}"
     if kind in ("tau", "sd"):
         return f"{value:.2f}"
     sign = "+" if kind == "change" else ""

@@ -67,7 +67,7 @@ def values_table(
         Column("questions", "Questions", "count", "with an answer among the positive triples"),
         *(Column(name, name, "value") for name in context.systems),
     ]
-    return Table(key, measure.label, columns, rows)
+    return Table(key, f"{measure.label} of each system by {steps.label.lower()}", columns, rows)
 
 
 def growth_spread(context: Context, curve_of: Callable[[Context], Growth]) -> SeedSpread | None:

@@ -106,10 +106,12 @@ export const kinds = {
     })];
   },
 
-  // rows, columns: names; values: [rows][columns] or null; from -1 to 1 unless data.range says otherwise
+  // rows, columns: names; values: [rows][columns] or null; from -1 to 1 unless data.range says otherwise; values below
+  // data.smallest (p-values) are written as such
   matrix(element, data) {
     const [low, high] = data.range ?? [-1, 1];
-    const text = data.values.map((row) => row.map((value) => (value === null ? "–" : value.toFixed(data.digits ?? 2).replace("-", "−"))));
+    const told = (value) => (value < data.smallest ? `< ${data.smallest}` : value.toFixed(data.digits ?? 2).replace("-", "−"));
+    const text = data.values.map((row) => row.map((value) => (value === null ? "–" : told(value))));
     const diverging = low < 0;
     const crowded = element.clientWidth < 600 && data.columns.length > 8;
     element.style.height = `${Math.min(160 + 44 * data.rows.length, 620)}px`;

@@ -36,7 +36,7 @@ def test_values_of_each_depth_are_those_of_its_label_set(labelled: Pool, questio
     names = ("bpref", "micro_mr", "infap")
     context = context_of(labelled, measures=names, questions=questions, assumed=assumed)
     section = sections_of(ANALYSIS, context)["depth-values"]
-    assert [table.title for table in section.tables] == [m.label for m in context.measures]
+    assert [table.title for table in section.tables] == [f"{m.label} of each system by depth" for m in context.measures]
     for name, table in zip(names, section.tables, strict=True):
         columns = columns_of(table)
         assert list(columns) == ["depth", "positives", "questions", *SYSTEMS]
@@ -61,6 +61,17 @@ def test_tau_of_each_depth_is_against_the_seeds_and_against_the_full_depth(label
             expected = [kendalltau(row, rows[at]).statistic for row in rows]
             assert list(columns[name].values()) == pytest.approx(expected, abs=1e-12)
     assert len(set(columns_of(sections["depth-full"].tables[0])["micro_mrr"].values())) > 1  # it can tell
+
+
+def test_each_table_is_named_by_its_measure(labelled: Pool):
+    section = sections_of(ANALYSIS, context_of(labelled, measures=("map@20", "micro_mrr")))["depth-values"]
+    assert section.title == "Measures by pool depth"
+    assert [table.title for table in section.tables] == [
+        "MAP@20 of each system by depth", "Micro MRR of each system by depth",
+    ]  # fmt: skip
+    assert "The chart is of MAP@20" in section.text
+    one = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mrr",)))["depth-values"]
+    assert (one.title, "The chart is of" in one.text) == ("Micro MRR by pool depth", False)
 
 
 def test_chart_has_a_line_for_each_system_and_for_each_measure(labelled: Pool):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from evaluation.analyses import discriminative
 from evaluation.overview.rankings import overview
 from evaluation.pages.registry import ANALYSES
 from evaluation.sections.figure_cache import part_figure
@@ -48,6 +50,17 @@ def becomes_true(page: Page, expression: str) -> bool:
             return True
         page.wait_for_timeout(100)
     return False
+
+
+def test_the_matrix_of_p_values_says_that_small_ones_are_small(page: Page, monkeypatch):
+    told = np.array([[np.nan, 0.00009, 0.00012], [0.00009, np.nan, 0.5], [0.00012, 0.5, np.nan]])
+    monkeypatch.setattr(discriminative, "_square", lambda *args: told)
+    page.goto(f"{PAGE}/discriminative")
+    chart = "document.querySelector('[data-chart=\"discriminative-matrix\"]').data"
+    assert becomes_true(page, f"{chart} !== undefined")
+    assert page.evaluate(f"{chart}[0].text") == [
+        ["–", "< 0.0001", "0.0001"], ["< 0.0001", "–", "0.5000"], ["0.0001", "0.5000", "–"],
+    ]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from scipy.stats import kendalltau, rankdata
 from annotation.models import Judgement
 from evaluation.labels import pool_table
 from evaluation.labels.pool_table import EvaluationError
+from evaluation.measures.registry import parse_measure
 from evaluation.reusability.leave_out import each_system, says
 from evaluation.reusability.sections import ANALYSIS, reusability_json
 from evaluation.sections.metrics import metrics
@@ -45,6 +46,9 @@ def values_of(pool: Pool) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("what", ["system", "family"])
 def test_each_row_equals_the_pool_built_without_it(labelled: Pool, what: str):
     section = sections_of(ANALYSIS, context_of(labelled, measures=NAMES))[f"leave-{what}"]
+    assert [table.title for table in section.tables] == [
+        f"{parse_measure(name).label} with each {what} left out" for name in NAMES
+    ]
     before = values_of(labelled)
     tables = dict(zip(NAMES, map(columns_of, section.tables), strict=True))
     moved = 0

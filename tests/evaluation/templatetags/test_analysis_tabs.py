@@ -23,6 +23,12 @@ def undefined(reason: str) -> dict[str, Any]:
     return {"value": None, "reason": reason}
 
 
+def test_small_p_values_are_said_to_be_small():
+    values = (0.0, 0.000099, 0.0001, 0.00012, 0.5, 1.0)
+    told = ["< 0.0001", "< 0.0001", "0.0001", "0.0001", "0.5000", "1.0000"]
+    assert [cell_text(value, "p") for value in values] == told
+
+
 def test_reason_names_its_columns_and_rows():
     found = undefined_reasons(table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25]))
     assert found == ["Micro MR: the run did not return 12 of 40 answers (conve)"]
