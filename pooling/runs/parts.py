@@ -27,7 +27,7 @@ from core.models import Job
 from pooling.enums import PoolingJob
 from pooling.models import Graph, Pool, System
 from pooling.runs.adapters.registry import known_suffix
-from pooling.runs.imports import import_run
+from pooling.runs.imports import Imported, import_run
 from pooling.runs.trec_read import TrecError
 from pooling.training.train import check_name
 
@@ -128,11 +128,22 @@ def run_import(job: Job, progress: Progress) -> None:
     upload = _read(_root() / str(job.params["upload"]))
     if upload is None:
         raise UploadError("The upload is gone: it was deleted, or is older than a day. Send the run again.")
+    try:
+        told = _import(upload, int(job.params["parts"]), progress)
+    except UserError:
+        drop(upload)  # the same file would be refused again
+        raise
+    for note in told.notes:
+        progress.log(note)
+    drop(upload)
+
+
+def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
     about = upload.about
     graph, user = Graph.objects.get(pk=about["graph"]), User.objects.get(pk=about["user"])
     pool = Pool.objects.get(graph=graph, name=about["pool"]) if about.get("pool") else None
     whole = upload.folder / f"whole{known_suffix(about['file_name'])}"
-    _join(upload, int(job.params["parts"]), whole)
+    _join(upload, parts, whole)
     told = import_run(
         graph,
         whole,
@@ -147,9 +158,7 @@ def run_import(job: Job, progress: Progress) -> None:
         progress=lambda stage, done, total: progress.report(_stage(stage), done, total, "bytes"),
     )
     _name_file(told.system, about)
-    for note in told.notes:
-        progress.log(note)
-    drop(upload)
+    return told
 
 
 def _stage(stage: str) -> str:

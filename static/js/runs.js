@@ -62,7 +62,20 @@ async function send(file) {
   const job = await post(`${address}/finish`, { parts });
   if (!job.ok) throw new Error(job.data.error);
   sessionStorage.removeItem(key);
-  window.location.assign(`${form.dataset.jobs}/${job.data.id}`);
+  await imported(job.data);
+  window.location.assign(`${window.location.pathname}/${asked.system}`);
+}
+
+async function imported(started) {
+  let job = started;
+  while (job.state === "queued" || job.state === "running") {
+    bar.value = job.percent / 100;
+    tell(job.state === "queued" ? "Sent. Waiting for a worker." : `Importing: ${job.stage}`);
+    await pause(1000);
+    const answer = await get(`${form.dataset.jobs}/${job.id}`).catch(() => null); // a break: ask again
+    if (answer?.ok) job = answer.data;
+  }
+  if (job.state !== "done") throw new Error(job.error || `The import was ${job.state}.`);
 }
 
 if (form && window.crypto?.subtle) {

@@ -71,6 +71,7 @@ def test_a_wrong_file_names_no_private_thing(town: Graph, owner: User):
     job.refresh_from_db()
     assert job.state == JobState.FAILED and job.error.startswith("the upload:1: has 2 columns")
     assert "secret" not in job.error + job.log + str(job.params)
+    assert not upload.folder.exists()  # the same file would be refused again
 
 
 def test_parts_are_checked_and_bounded(town: Graph, owner: User, monkeypatch):
