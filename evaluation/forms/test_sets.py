@@ -19,6 +19,7 @@ LICENCE_HELP = "An SPDX identifier such as CC-BY-4.0, LicenseRef-NAME for terms 
 FORMATS = (("tsv", "TSV: head, relation, tail, label"), ("trec", "TREC qrels: question id, 0, entity, relevance"))
 
 
+AS_IT_WAS = "Left out: as it was called. Letters, digits, - and _."
 NO_GRADES = ("", "no: 1 is positive, 0 negative")
 
 
@@ -127,6 +128,21 @@ class ImportTestSetForm(ImportQrelsForm):
         super().__init__(*args, **kwargs)
         self.fields["graph"].queryset = Graph.objects.filter(archived=False).order_by("name")  # type: ignore[attr-defined]
         self.fields["name"].help_text = "Of the new pool and of its judgements. Letters, digits, - and _."
+
+
+class RestoreTestSetForm(PageForm):
+    """Ask for the zip file of an exported test set, and for other names where its own are taken."""
+
+    archive = SmallFileField(
+        most=MOST_BYTES,
+        instead="Use import_test_set on the server instead.",
+        label="Zip file",
+        help_text="As the page Export writes it, at most 20 MB.",
+        widget=forms.FileInput(attrs={"accept": ".zip"}),
+        error_messages={"required": "Choose a file.", "empty": "The file is empty."},
+    )
+    pool_name = forms.SlugField(label="Name of the pool", max_length=80, required=False, help_text=AS_IT_WAS)
+    graph_name = forms.SlugField(label="Name of the graph", max_length=80, required=False, help_text=AS_IT_WAS)
 
 
 class ExportOptionsForm(forms.Form):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from annotation.enums import EvidenceRule
-from annotation.quality.kernel import Agreement, Coefficient
+from annotation.quality.kernel import Coefficient
 from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.licences import in_words, is_spdx
 from evaluation.labels.qrels import state_counts
@@ -15,7 +15,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.test_sets.columns import tables
 from evaluation.test_sets.files import FILES, Content
 from evaluation.test_sets.hugging_face import front_matter
-from evaluation.test_sets.labels import days_of
+from evaluation.test_sets.labels import LabelFigures
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec_card import trec_words
 from pooling.enums import PoolRule
@@ -76,7 +76,7 @@ def card(content: Content, folder: Path, names: Sequence[str]) -> Iterator[str]:
     for heading, lines in (
         ("How it was made", _made(content)),
         ("Numbers", _counts(content, asked)),
-        ("Agreement", _agreement(*content.agreement)),
+        ("Agreement", _agreement(content.label_figures)),
         ("Measures of the systems", _measures(content, answered)),
         ("Known limits", _limits(frozen)),
         ("How to read it", _use(asked, answered, names)),
@@ -96,7 +96,7 @@ def _table(head: str, rows: Iterable[str]) -> Iterator[str]:
 
 def _made(content: Content) -> Iterator[str]:
     qrels, about, left_out = content.qrels, content.whole.about, content.options.left_out
-    graph, days = qrels.pool.graph, days_of(content.whole)
+    graph, days = qrels.pool.graph, content.label_figures.days
     systems = ", ".join(about["contributors"]) or "systems elsewhere"
     yield f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities:,} entities,"
     yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
@@ -132,14 +132,14 @@ def _counts(content: Content, asked: int) -> Iterator[str]:
     why = ((name, n) for name, n in zip(REASONS, reasons, strict=True) if name and n)
     yield from _table("filter | why | number", (f"{name} | {reason_label(name)} | {n:,}" for name, n in why))
     yield ""
-    people = len(np.unique(content.all_labels.person))
-    yield f"{asked:,} questions. {len(frozen.labels.values):,} labels of {people:,} people,"
-    yield f"{len(frozen.imported.values):,} labels made elsewhere."
+    told = content.label_figures
+    yield f"{asked:,} questions. {told.of_people:,} labels of {told.people:,} people,"
+    yield f"{told.elsewhere:,} labels made elsewhere."
 
 
-def _agreement(found: Agreement, doubles: int) -> Iterator[str]:
-    raw, alpha, ac1 = found
-    yield f"{doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
+def _agreement(found: LabelFigures) -> Iterator[str]:
+    raw, alpha, ac1 = found.agreement
+    yield f"{found.doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
     yield "Before a third person decided, of whichever two people:"
     if raw.value is not None and raw.interval:
         yield f"The same answer: {raw.value:.4f} (95 % {raw.interval[0]:.4f} to {raw.interval[1]:.4f})."

@@ -25,7 +25,7 @@ from evaluation.test_sets.card import card
 from evaluation.test_sets.citation import citation_lines, datacite
 from evaluation.test_sets.croissant import croissant
 from evaluation.test_sets.files import EVERYTHING, Content, ExportOptions, exported_files
-from evaluation.test_sets.labels import agreement_of, label_columns
+from evaluation.test_sets.labels import label_columns, label_figures
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
 from pooling.graphs.opening import open_graph
@@ -53,7 +53,7 @@ def export_test_set(
     labels = label_columns(whole)
     graph = open_graph(qrels.pool.graph)
     terms = terms_of(qrels, terms_version)
-    content = Content(qrels, graph, whole, frozen, systems, labels, agreement_of(labels), options, terms)
+    content = Content(qrels, graph, whole, frozen, systems, labels, label_figures(whole, labels), options, terms)
     describe: dict[str, Describe] = {
         "README.md": lambda aside, sums: card(content, aside, list(sums)),
         "CITATION.cff": lambda aside, sums: citation_lines(qrels, terms),

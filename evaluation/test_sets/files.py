@@ -6,13 +6,23 @@ A new file is a function `lines(content)` in a module of this package, and an en
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, islice
 from typing import NamedTuple
 
-from annotation.quality.kernel import Agreement
 from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.pool_table import PoolTable
 from evaluation.models import Qrels, Terms
-from evaluation.test_sets.labels import LabelColumns, evidence_of, label_lines, question_lines
+from evaluation.test_sets import description
+from evaluation.test_sets.graph_tables import (
+    alias_lines,
+    description_lines,
+    domain_range_lines,
+    link_lines,
+    relation_label_lines,
+    template_lines,
+    type_lines,
+)
+from evaluation.test_sets.labels import LabelColumns, LabelFigures, evidence_of, label_lines, question_lines
 from evaluation.test_sets.ranks import SCORE, figure_lines, ranks_by_system
 from evaluation.test_sets.tables import (
     Sums,
@@ -58,7 +68,7 @@ class Content:
     frozen: Frozen  # those that the export holds
     systems: list[str]
     all_labels: LabelColumns  # of the whole
-    agreement: tuple[Agreement, int]  # of the whole; computed first of all, while little else is in memory
+    label_figures: LabelFigures  # of the whole; computed first of all, while little else is in memory
     options: ExportOptions
     terms: Terms
 
@@ -131,6 +141,10 @@ def _triples(content: Content) -> Iterable[str]:
         yield from (f"{split}\t{line}" for line in lines(content))
 
 
+def _original_test(content: Content) -> Iterable[str]:
+    return triple_lines(content.graph.test, content.graph)
+
+
 def _entity_labels(content: Content) -> Iterable[str]:
     graph = content.graph
     return (f"{key}\t{label}" for key, label in zip(graph.entities, graph.labels, strict=True) if label)
@@ -187,6 +201,23 @@ def _score(content: Content) -> Iterable[str] | None:
 
 
 _TRIPLE = ("head", "relation", "tail")
+
+
+def _if_any(lines: Callable[[Content], Iterable[str]]) -> Lines:
+    """Return a writer of these lines that writes no file where there is none."""
+
+    def found(content: Content) -> Iterable[str] | None:
+        first = list(islice(given := iter(lines(content)), 1))
+        return chain(first, given) if first else None
+
+    return found
+
+
+def _description(content: Content) -> Iterable[str]:
+    about = {**content.whole.about, "labels": content.label_figures.stored()}
+    return description.description_lines(content.qrels, about, content.systems, content.options.left_out)
+
+
 FILES = (
     ExportedFile("train.tsv", "head, relation, tail", _train, columns=_TRIPLE),
     ExportedFile("valid.tsv", "likewise", _valid, columns=_TRIPLE),
@@ -199,9 +230,37 @@ FILES = (
     ),
     ExportedFile("triples.tsv.gz", "the triples of these four files as one table, by split", _triples, records=True),
     ExportedFile(
+        "original_test.tsv",
+        "the test triples of the graph in their order: those of seeds.tsv and known_test.tsv",
+        _original_test,
+    ),
+    ExportedFile(
         "seeds.tsv", "the sampled test triples: head, relation, tail, in the order of the pool", _seeds, columns=_TRIPLE
     ),
     ExportedFile("entity_labels.tsv", "entity, readable name", _entity_labels, columns=("entity", "label")),
+    ExportedFile("entity_types.tsv", "entity, type", _if_any(lambda content: type_lines(content.graph))),
+    ExportedFile(
+        "entity_descriptions.tsv",
+        "entity, description",
+        _if_any(lambda content: description_lines(content.qrels, content.graph)),
+    ),
+    ExportedFile(
+        "entity_aliases.tsv", "entity, alias", _if_any(lambda content: alias_lines(content.qrels, content.graph))
+    ),
+    ExportedFile("entity_links.tsv", "entity, link", _if_any(lambda content: link_lines(content.qrels, content.graph))),
+    ExportedFile(
+        "relation_labels.tsv", "relation, readable name", _if_any(lambda content: relation_label_lines(content.graph))
+    ),
+    ExportedFile(
+        "relation_domain_range.tsv",
+        "relation, domain, range",
+        _if_any(lambda content: domain_range_lines(content.graph)),
+    ),
+    ExportedFile(
+        "relation_templates.tsv",
+        "relation, statement, tail question, head question: the words that were written for it",
+        _if_any(lambda content: template_lines(content.qrels, content.graph)),
+    ),
     ExportedFile(
         "judgements.tsv",
         "every triple: state, how it was settled, smallest depth (0: a seed), filter, evidence",
@@ -254,6 +313,7 @@ FILES = (
     ExportedFile("measures.tsv", "the means of each system, to the last digit", _figures, records=True),
     ExportedFile("score.py", "computes these figures from judgements.tsv and ranks/: python score.py", _score),
     ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
+    ExportedFile(description.NAME, "names, pool and systems, for import_test_set", _description),
     ExportedFile("CITATION.cff", "how to cite it, for GitHub, Zenodo and reference managers"),
     ExportedFile("datacite.json", "the same as metadata of DataCite, kernel 4, for whoever registers a DOI"),
     ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),

@@ -17,7 +17,7 @@ import numpy as np
 from annotation.enums import Answer
 from annotation.models import GuidelineVersion, ImportedLabel, Label, QuestionTemplate
 from annotation.models.slot import ADJUDICATION
-from annotation.quality.kernel import MISSING, Agreement, agreement
+from annotation.quality.kernel import MISSING, Agreement, Coefficient, Share, agreement
 from evaluation.labels.frozen import Frozen, Ragged
 from evaluation.models import Qrels
 from pooling.enums import Side
@@ -62,16 +62,6 @@ def label_columns(frozen: Frozen) -> LabelColumns:
     return columns
 
 
-def days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
-    """Return the times of the first and the last label of people here; None without any."""
-    ids = frozen.labels.values
-    if not len(ids):
-        return None
-    first, last = int(ids.min()), int(ids.max())
-    given = dict(Label.objects.filter(pk__in=[first, last]).values_list("pk", "created_at"))
-    return given[first], given[last]
-
-
 def agreement_of(labels: LabelColumns) -> tuple[Agreement, int]:
     """Return the agreement of the two plain labels, yes and no, and the number of triples with two of them."""
     plain = labels.place != ADJUDICATION
@@ -81,6 +71,50 @@ def agreement_of(labels: LabelColumns) -> tuple[Agreement, int]:
     both = np.stack([answer[second - 1], answer[second]])
     both[both == ANSWERS.index(Answer.CANT_TELL)] = MISSING
     return agreement(both[0], both[1], 2), len(second)
+
+
+class LabelFigures(NamedTuple):
+    """Hold what the card says of labels: agreement; `doubles`, triples with two; labels of people here, how many
+    `people`; labels made elsewhere; times of the first and the last label of people, None without any."""
+
+    agreement: Agreement
+    doubles: int
+    of_people: int
+    people: int
+    elsewhere: int
+    days: tuple[datetime, datetime] | None
+
+    def stored(self) -> dict[str, Any]:
+        """Return the figures for test_set.json; `of_stored` reads them."""
+        days = [day.isoformat() for day in self.days] if self.days else None
+        return {**self._asdict(), "agreement": [list(of) for of in self.agreement], "days": days}
+
+    @classmethod
+    def of_stored(cls, told: dict[str, Any]) -> LabelFigures:
+        raw, alpha, ac1 = told["agreement"]
+        found = Agreement(Share(*raw), Coefficient(*alpha), Coefficient(*ac1))
+        days = [datetime.fromisoformat(day) for day in told["days"] or ()]
+        counts = (int(told[name]) for name in ("doubles", "of_people", "people", "elsewhere"))
+        return cls(found, *counts, days=(days[0], days[1]) if days else None)
+
+
+def label_figures(frozen: Frozen, labels: LabelColumns) -> LabelFigures:
+    """Return the figures of all labels; of a test set that was imported, those of the site where people labelled."""
+    if told := frozen.about.get("labels"):
+        return LabelFigures.of_stored(told)
+    found, doubles = agreement_of(labels)
+    counts = len(frozen.labels.values), len(np.unique(labels.person)), len(frozen.imported.values)
+    return LabelFigures(found, doubles, *counts, days=_days_of(frozen))
+
+
+def _days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:
+    """Return the times of the first and the last label of people here; None without any."""
+    ids = frozen.labels.values
+    if not len(ids):
+        return None
+    first, last = int(ids.min()), int(ids.max())
+    given = dict(Label.objects.filter(pk__in=[first, last]).values_list("pk", "created_at"))
+    return given[first], given[last]
 
 
 def _rows(model: Any, ids: Ragged, fields: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:

@@ -1,6 +1,8 @@
 """The page Export of a pool with its frozen qrels, archives and TREC files, and the page that imports a test set."""
 
+import tempfile
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -18,7 +20,13 @@ from core.views.access import SignedInRequest, evaluator_required, manager_requi
 from core.views.acts import attempt, posted
 from core.views.files import kept_file, ranged_file, stream_response
 from evaluation.enums import EvaluationJob, QrelsOrigin
-from evaluation.forms.test_sets import EditTermsForm, ExportOptionsForm, FreezeQrelsForm, ImportTestSetForm
+from evaluation.forms.test_sets import (
+    EditTermsForm,
+    ExportOptionsForm,
+    FreezeQrelsForm,
+    ImportTestSetForm,
+    RestoreTestSetForm,
+)
 from evaluation.labels.licences import in_words, is_spdx
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
@@ -26,6 +34,7 @@ from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
 from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
+from evaluation.test_sets.restore import restore_test_set
 from evaluation.test_sets.trec import TREC_TYPE, trec_lists
 from pooling.models import Graph, Pool
 from pooling.runs.trec_write import pieces
@@ -135,18 +144,31 @@ def export_download(request: HttpRequest, name: str, qrels: str, number: int) ->
 
 
 IMPORTED = "Imported {}."
+RESTORED = "Imported pool {} with its graph, labels and runs; its judgements are the frozen qrels {}."
 
 
 @manager_required
 def import_page(request: SignedInRequest) -> HttpResponse:
-    form = ImportTestSetForm(posted(request), request.FILES or None)
+    sent = request.FILES or None
+    back = RestoreTestSetForm(*(posted(request), sent) if "pool_name" in request.POST else ())
+    if restored := attempt(back, partial(_restore, request.user), "archive"):
+        messages.success(request, RESTORED.format(restored.pool.name, restored.name))
+        return redirect("pool", restored.pool.name)
+    form = ImportTestSetForm(*() if back.is_bound else (posted(request), sent))
     if qrels := attempt(form, partial(_import, request.user)):
         left_out = sum(int(entry["count"]) for entry in qrels.pool.report)
         known = f"{left_out:,} lines are known facts and were left out." if left_out else ""
         messages.success(request, " ".join(filter(None, [IMPORTED.format(qrels.name), known, *qrels.notes])))
         return redirect("pool", qrels.pool.name)
-    context = {"form": form, "graphs": Graph.objects.filter(archived=False).exists()}
+    context = {"form": form, "back": back, "graphs": Graph.objects.filter(archived=False).exists()}
     return render(request, "evaluation/test_sets/import.html", context)
+
+
+def _restore(user: User, asked: dict[str, Any]) -> Qrels:
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "set.zip"  # its own name is never used as a path
+        path.write_bytes(asked["archive"].read())
+        return restore_test_set(path, name=asked["pool_name"], graph_name=asked["graph_name"], user=user)
 
 
 def _import(user: User, asked: dict[str, Any]) -> Qrels:

@@ -99,10 +99,11 @@ class PoolFile(NamedTuple):
     report: list[dict[str, object]]
 
 
-def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFile:
+def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays, *, known_too: bool = False) -> PoolFile:
     """Read a TSV of head, relation, tail, smallest depth [, provenance `system:side:rank;…`].
 
-    A line of the wrong shape refuses the file; a line that a pool cannot hold is left out and reported.
+    A line of the wrong shape refuses the file; a line that a pool cannot hold is left out and reported. `known_too`:
+    known facts and seeds are kept as given.
     """
     refused: list[str] = []
     left_out: dict[str, list[str]] = {}
@@ -110,7 +111,7 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays) -> PoolFil
     lines: dict[tuple[int, int, int], int] = {}
     depths: list[int] = []
     findings: list[list[tuple[int, int, int]]] = []
-    never = excluded(seeds, graph)
+    never = {} if known_too else excluded(seeds, graph)
     for number, fields in read_tsv(path):
         where = f"{path.name}:{number}"
         problem, depth, found = _shape(fields, contributors)

@@ -14,7 +14,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
 from pooling.questions.kernel import questions_from_keys
-from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk
+from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk, returned_keys
 from pooling.runs.kernel import places
 from pooling.runs.trec_write import run_pieces, trec_word
 from pooling.scoring.merged_lists import Merged, merge
@@ -78,7 +78,8 @@ class Whole(NamedTuple):
 
 def _whole(run: Run) -> Whole:
     graph = open_graph(run.system.graph)
-    held = read_returned(run) if run.system.is_a_file else read_ranks(run)
+    came_alone = run.system.is_a_file and returned_keys(run) is not None  # not with a test set
+    held = read_returned(run) if came_alone else read_ranks(run)
     topk = read_topk(run, keep=False)
     returned = held.ranks[0] > 0
     question, entity = np.divmod(held.keys[returned], graph.num_entities)
