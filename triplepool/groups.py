@@ -111,7 +111,7 @@ GROUPS: dict[str, Group] = {
     }),
     "export": Group("test sets and files for other tools", {
         "test-set": Verb("export_test_set", "writes a test set"),
-        "import-test-set": Verb("import_test_set", "takes a judged test set made elsewhere"),
+        "import-test-set": Verb("import_test_set", "takes back an exported test set, or one that was judged elsewhere"),
         "trec": Verb("export_trec", "writes topics, pool, qrels and runs in TREC form"),
         "topics": Verb("export_topics", "writes the questions of the seeds"),
         **_rows("export", "zip files of test sets"),

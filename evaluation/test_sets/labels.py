@@ -94,8 +94,10 @@ class LabelFigures(NamedTuple):
         raw, alpha, ac1 = told["agreement"]
         found = Agreement(Share(*raw), Coefficient(*alpha), Coefficient(*ac1))
         days = [datetime.fromisoformat(day) for day in told["days"] or ()]
-        counts = (int(told[name]) for name in ("doubles", "of_people", "people", "elsewhere"))
-        return cls(found, *counts, days=(days[0], days[1]) if days else None)
+        doubles, of_people, people, elsewhere = (
+            int(told[name]) for name in ("doubles", "of_people", "people", "elsewhere")
+        )
+        return cls(found, doubles, of_people, people, elsewhere, (days[0], days[1]) if days else None)
 
 
 def label_figures(frozen: Frozen, labels: LabelColumns) -> LabelFigures:
@@ -103,8 +105,8 @@ def label_figures(frozen: Frozen, labels: LabelColumns) -> LabelFigures:
     if told := frozen.about.get("labels"):
         return LabelFigures.of_stored(told)
     found, doubles = agreement_of(labels)
-    counts = len(frozen.labels.values), len(np.unique(labels.person)), len(frozen.imported.values)
-    return LabelFigures(found, doubles, *counts, days=_days_of(frozen))
+    of_people, elsewhere = len(frozen.labels.values), len(frozen.imported.values)
+    return LabelFigures(found, doubles, of_people, len(np.unique(labels.person)), elsewhere, _days_of(frozen))
 
 
 def _days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:

@@ -141,8 +141,8 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
     made.append(artifact_path(qrels.artifact))
     Qrels.objects.filter(pk=qrels.pk).update(created_at=told.created_at)  # topics are in the words of that time
     qrels.created_at = told.created_at
-    about = {"triples": len(judged.state), "sha256": sha256_of(folder / SUMS)}
-    record(user, EvaluationAct.QRELS_IMPORTED, pool=pool, about=told.qrels, **about)
+    sha256 = sha256_of(folder / SUMS)
+    record(user, EvaluationAct.QRELS_IMPORTED, pool=pool, about=told.qrels, triples=len(judged.state), sha256=sha256)
     return qrels
 
 

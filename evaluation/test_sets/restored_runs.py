@@ -3,6 +3,7 @@
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +61,7 @@ def _restore(
     question, entity, score = _unknown_facts(read, arrays)
     top, depth = _candidates(question, entity, score, arrays)
     rows, is_whole = _rank_rows(ranks, arrays)
-    settings = {
+    settings: dict[str, Any] = {
         "family": told.get("family") or NOT_KNOWN,
         "kind": told.get("kind", ""),
         "seed": told.get("seed", 0),

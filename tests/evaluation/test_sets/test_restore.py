@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
+from django.utils import timezone
 
 from annotation.models import ImportedLabel, Judgement
 from annotation.questions.templates import save_template
@@ -25,14 +28,28 @@ from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set
 from evaluation.test_sets.files import ExportOptions
+from evaluation.test_sets.graph_tables import (
+    alias_lines,
+    description_lines,
+    domain_range_lines,
+    link_lines,
+    relation_label_lines,
+    template_lines,
+    type_lines,
+)
 from evaluation.test_sets.restore import restore_test_set
+from evaluation.views.test_sets import RESTORED
+from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
+from pooling.graphs.tsv import read_tsv
 from pooling.models import Graph, Pool, Relation, Run, System
 from pooling.pools.rows import read_rows
 from tests.annotation.factories import World
 from tests.evaluation.max_k.test_stored_runs import import_own
 from tests.evaluation.test_sets.test_labels import world  # noqa: F401
 from tests.evaluation.test_sets.test_score import numpy_alone, score  # noqa: F401
+from tests.factories import make_person
+from tests.page import notices
 
 NAMES = ["micro_mrr", "macro_mrr", "map", "bpref", "infap", "judged@10"]
 SAME = {  # files of the export that are the same when the restored test set is exported
@@ -91,8 +108,8 @@ def empty_site(settings, tmp_path: Path) -> None:
 
 
 def differing(folder: Path, again: Path) -> list[str]:
-    """Say in which lines two cards differ."""
-    cards = [(of / "README.md").read_text().splitlines() for of in (folder, again)]
+    """Say in which lines two cards differ, below their YAML, which names the tables that have a row."""
+    cards = [(of / "README.md").read_text().split("\n---\n", 1)[1].splitlines() for of in (folder, again)]
     pairs = [(a, b) for a, b in zip(*cards, strict=True) if a != b]
     return ["SHA-256" if a.startswith("Frozen ") and a.split("SHA")[0] == b.split("SHA")[0] else a for a, b in pairs]
 
@@ -137,7 +154,7 @@ def test_labels_come_back_as_imported_ones_and_their_figures_stay_on_the_card(
     settings,
     tmp_path: Path,
 ):
-    frozen = freeze_qrels(world.pool, "v1")
+    frozen = freeze_qrels(world.pool, "v1", citation="Ada, 2026")
     export_test_set(frozen, tmp_path / "out")
     name, people = (
         world.pool.name,
@@ -153,7 +170,9 @@ def test_labels_come_back_as_imported_ones_and_their_figures_stay_on_the_card(
     assert list(kept) == [(of["label"], of["annotator"] or "", of["evidence"]) for of in people]
     export_test_set(qrels, tmp_path / "again")
     assert differing(tmp_path / "out", tmp_path / "again") == ["SHA-256"]
-    for name in ("judgements.tsv", "relation_templates.tsv", "entity_types.tsv", "relation_domain_range.tsv"):
+    tables = {path.name for path in (tmp_path / "out").glob("*.tsv")} - {"questions.tsv"}
+    assert {"judgements.tsv", "relation_templates.tsv", "pool.tsv"} <= tables
+    for name in tables:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes(), name
 
 
@@ -253,3 +272,56 @@ def test_the_command_says_what_does_not_go_together(exported):
     ):
         with pytest.raises(CommandError, match=why):
             call_command("import_test_set", *arguments)
+
+
+def test_a_zip_file_is_imported_on_the_page(exported, tmp_path: Path):
+    folder, _ = exported
+    packed = Path(shutil.make_archive(str(tmp_path / "set"), "zip", folder.parent, folder.name))
+    client = Client()
+    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+
+    def send(content: bytes, **names: str):
+        data = {"archive": SimpleUploadedFile("set.zip", content), "pool_name": "", "graph_name": "", **names}
+        return client.post("/test-sets/import", data)
+
+    before = counts()
+    for content, why in ((b"x", "is neither a folder nor a zip file"), (packed.read_bytes(), "There is a pool")):
+        page = send(content)
+        assert page.status_code == 200 and why in page.content.decode()
+        assert counts() == before
+    assert client.post("/test-sets/import", {"pool_name": "", "graph_name": ""}).status_code == 200
+    assert send(packed.read_bytes(), pool_name="q", graph_name="other").headers["Location"] == "/pools/q"
+    assert notices(client.get("/pools/q")) == [RESTORED.format("q", "v1")]
+    assert Qrels.objects.get(pool__name="q").created_by is not None
+
+
+def test_what_a_graph_knows_is_written_as_it_was_read(db, tmp_path: Path):
+    given = {
+        "train": "a\tr\tb\nb\ts\tc\n",
+        "valid": "a\ts\tc\n",
+        "test": "a\tr\tc\n",
+        "entity_labels": "a\tAda\n",
+        "entity_types": "a\tperson\na\tpoet\nb\tcity\n",
+        "relation_domain_range": "r\tperson\tcity\ns\t\tcity\n",
+        "relation_templates": "r\tIs {subject} in {object}?\tWhere is {subject}?\tWho is in {object}?\n",
+        "relation_labels": "s\tborn in\n",
+        "entity_descriptions": "b\tA city.\n",
+        "entity_aliases": "a\tA.\na\tAdah\n",
+        "entity_links": "a\thttps://example.org/a\n",
+    }
+    for stem, text in given.items():
+        (tmp_path / f"{stem}.tsv").write_text(text)
+    graph = import_graph("g", read_tsv(tmp_path), options={})
+    arrays, qrels = open_graph(graph), Qrels(pool=Pool(graph=graph), created_at=timezone.now())
+    written = {
+        "entity_types": type_lines(arrays),
+        "relation_domain_range": domain_range_lines(arrays),
+        "relation_templates": template_lines(qrels, arrays),
+        "relation_labels": relation_label_lines(arrays),
+        "entity_descriptions": description_lines(qrels, arrays),
+        "entity_aliases": alias_lines(qrels, arrays),
+        "entity_links": link_lines(qrels, arrays),
+    }
+    assert {name: "".join(f"{line}\n" for line in lines) for name, lines in written.items()} == {
+        name: given[name] for name in written
+    }
