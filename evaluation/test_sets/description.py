@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.models import Qrels
+from evaluation.models import Qrels, Terms
 from evaluation.test_sets.labels import LabelFigures
 from pooling.enums import PoolRule
 from pooling.models import System
@@ -15,6 +15,7 @@ from pooling.training.train import family_of
 
 NAME = "test_set.json"
 FORMAT = 1
+TERMS = ("version", "licence", "citation", "creators", "url", "changed", "created_at")
 
 
 class Described(NamedTuple):
@@ -24,15 +25,20 @@ class Described(NamedTuple):
     name: str  # of the pool
     qrels: str
     created_at: datetime
-    licence: str
-    citation: str
+    terms: list[dict[str, Any]]  # versions of licence, citation, creators and address, oldest first
     pool: dict[str, Any]
     systems: list[dict[str, Any]]
     left_out: list[str]
 
 
-def description_lines(qrels: Qrels, about: dict[str, Any], systems: list[str], left_out: list[str]) -> Iterator[str]:
-    """Yield the lines of test_set.json; `about` is the pool as it was when the qrels were frozen."""
+def description_lines(
+    qrels: Qrels, terms: Terms, about: dict[str, Any], systems: list[str], left_out: list[str]
+) -> Iterator[str]:
+    """Yield the lines of test_set.json; `about` is the pool as it was when the qrels were frozen.
+
+    It has the terms up to the version of `terms`.
+    """
+    versions = qrels.terms.filter(version__lte=terms.version).order_by("version").values(*TERMS)
     found = {system.name: system for system in System.objects.filter(graph=qrels.pool.graph_id, name__in=systems)}
     told = {
         "format": FORMAT,
@@ -40,8 +46,7 @@ def description_lines(qrels: Qrels, about: dict[str, Any], systems: list[str], l
         "name": qrels.pool.name,
         "qrels": qrels.name,
         "created_at": qrels.created_at.isoformat(),
-        "licence": qrels.licence,
-        "citation": qrels.citation,
+        "terms": [{**of, "created_at": of["created_at"].isoformat()} for of in versions],
         "pool": about,
         "systems": [
             {"name": name, "kind": of.kind, "seed": of.seed, "family": family_of(of)}
@@ -63,7 +68,7 @@ def read_description(folder: Path) -> Described:
                 f"{NAME} is of format {told['format']!r}, which this version does not know: import it with the version "
                 "that wrote it, or a later one. Nothing was imported."
             )
-        texts = {key: str(told[key]) for key in ("graph", "name", "qrels", "licence", "citation")}
+        texts = {key: str(told[key]) for key in ("graph", "name", "qrels")}
         pool, systems = dict(told["pool"]), [dict(of) for of in told["systems"]]
         PoolRule(pool["rule"])
         wanted = [pool["depth"] + 0, pool["seed_source"] + "", [*pool["filters"]], [of["name"] + "" for of in systems]]
@@ -72,6 +77,10 @@ def read_description(folder: Path) -> Described:
         return Described(
             **texts,
             created_at=datetime.fromisoformat(told["created_at"]),
+            terms=[
+                {name: of[name] for name in TERMS} | {"created_at": datetime.fromisoformat(of["created_at"])}
+                for of in told["terms"]
+            ],
             pool=pool,
             systems=systems,
             left_out=list(told["left_out"]),

@@ -215,7 +215,8 @@ def _if_any(lines: Callable[[Content], Iterable[str]]) -> Lines:
 
 def _description(content: Content) -> Iterable[str]:
     about = {**content.whole.about, "labels": content.label_figures.stored()}
-    return description.description_lines(content.qrels, about, content.systems, content.options.left_out)
+    left_out = content.options.left_out
+    return description.description_lines(content.qrels, content.terms, about, content.systems, left_out)
 
 
 FILES = (

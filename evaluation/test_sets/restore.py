@@ -23,7 +23,7 @@ from evaluation.labels.frozen import SETTLED, facts, frozen_table
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import write_qrels
 from evaluation.measures.label_state import LabelState
-from evaluation.models import Qrels
+from evaluation.models import Qrels, Terms
 from evaluation.test_sets.description import NAME, Described, read_description
 from evaluation.test_sets.restored_runs import restore_runs
 from evaluation.test_sets.restored_tables import Judgements, read_gathered, read_judgement_table
@@ -127,7 +127,6 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
     systems = restore_runs(folder, told, pool, judged.triples, user, made)
     pool.systems.set([system for system in systems if system.name in pool.contributors])
     frozen = facts(pool, judged.triples, judged.state)._replace(settled=judged.settled, about=told.pool)
-    said = {"licence": told.licence, "citation": told.citation, "systems": [of.name for of in systems]}
     qrels = write_qrels(
         pool,
         told.qrels,
@@ -136,11 +135,12 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
         origin=QrelsOrigin.FROZEN,
         user=user,
         known=frozen_table(frozen),
-        said=said,
+        said={"systems": [of.name for of in systems]},
     )
     made.append(artifact_path(qrels.artifact))
     Qrels.objects.filter(pk=qrels.pk).update(created_at=told.created_at)  # topics are in the words of that time
     qrels.created_at = told.created_at
+    Terms.objects.bulk_create(Terms(qrels=qrels, created_by=user, **of) for of in told.terms)
     sha256 = sha256_of(folder / SUMS)
     record(user, EvaluationAct.QRELS_IMPORTED, pool=pool, about=told.qrels, triples=len(judged.state), sha256=sha256)
     return qrels

@@ -24,6 +24,7 @@ from core.errors import UserError
 from core.files.artifacts import artifact_path
 from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.labels.qrels import freeze_qrels, read_frozen
+from evaluation.labels.terms import edit_terms
 from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set
@@ -68,6 +69,7 @@ def exported(labelled: Pool, tmp_path: Path) -> tuple[Path, dict]:
     assert relation is not None
     save_template(relation, "Is {subject} near {object}?", "Near {subject}?", "Near {object}?")
     qrels = freeze_qrels(labelled, "v1", licence="CC-BY-4.0", citation="Ada, 2026")
+    edit_terms(qrels, "Ada has an address.", url="https://example.org/ada")
     export_test_set(qrels, tmp_path / "out")
     return tmp_path / "out", told(qrels)
 
@@ -85,7 +87,8 @@ def told(qrels: Qrels) -> dict:
         "frozen": [of.tolist() for of in frozen[:5]] + [frozen.findings.values.tolist()],
         "about": {key: of for key, of in frozen.about.items() if key != "labels"},
         "judgements": list(pool.judgements.order_by("triple_id").values_list("triple__head", "verdict")),
-        "qrels": [qrels.name, qrels.origin, qrels.licence, qrels.citation, qrels.systems, qrels.created_at],
+        "qrels": [qrels.name, qrels.origin, qrels.systems, qrels.created_at],
+        "terms": list(qrels.terms.values_list("version", "licence", "citation", "creators", "changed", "created_at")),
         "figures": metrics(pool, "qrels:v1", NAMES)["systems"],
         "full": metrics(pool, "full-test", NAMES[:2])["systems"],
         "current": metrics(pool, "current", NAMES)["systems"],
