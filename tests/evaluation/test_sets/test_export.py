@@ -45,6 +45,7 @@ from tests.evaluation.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
 
 FILES = {
+    "original_test.tsv", "entity_types.tsv", "relation_domain_range.tsv", "test_set.json",
     "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "triples.tsv.gz", "seeds.tsv", "entity_labels.tsv",
     "judgements.tsv", "labels.jsonl", "questions.tsv", "pool.tsv", "trec/topics.tsv", "trec/pool.txt",
     "trec/qrels.txt", "trec/qrels_infap.txt", "trec/runs/transe.txt.gz", "trec/runs/distmult.txt.gz",
