@@ -20,7 +20,7 @@ Shown unless others are asked for: {usual}. Any cut-off can be asked for by name
 
 ESTIMATED = """## Estimated from a sample
 
-`estimate` and the page *Estimates* give {measured} and what follows, each with a 95 % interval, for a pool of which a random sample is judged; how is in [evaluation.md](evaluation.md#estimates). p_i is the probability that triple i is drawn, p_ij that both are.
+`estimate` and the page *Estimates* give {measured} and what follows for a pool of which a random sample is judged, by a model with 95 % intervals; how is in [evaluation.md](evaluation.md#estimates). p_i is the probability that triple i is drawn, p_ij that both are.
 """  # noqa: E501
 
 

@@ -7,37 +7,40 @@ import numpy as np
 
 from core.callbacks import Tell
 from evaluation.estimates.kernels.estimator import Estimator
-from evaluation.estimates.kernels.jackknife import Estimate, jackknife
-from evaluation.estimates.kernels.model_assisted import ModelEstimator
-from evaluation.estimates.kernels.quantities import LISTS, MEASURED
-from evaluation.estimates.kernels.weights import CERTAIN
+from evaluation.estimates.kernels.intervals import Estimate, of_total, without
+from evaluation.estimates.kernels.modelled import modelled
+from evaluation.estimates.kernels.nist import nist_lists
+from evaluation.estimates.kernels.quantities import LISTS, MEASURED, MODELLED
+from evaluation.estimates.kernels.weights import CERTAIN, Sample
 from evaluation.estimates.sample import PoolSample, pool_sample
 from evaluation.labels.label_sets import original_questions
 from evaluation.labels.pool_table import PoolTable, pool_table
-from evaluation.measures.rank_table import Flags, Floats
+from evaluation.measures.label_state import nonrelevant
+from evaluation.measures.prepared import Prepared
+from evaluation.measures.rank_table import Flags, Floats, Ints
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import values
 from pooling.models import Pool
 
-BANDS = (1, 2, 4, 7)  # pool depths at which a band of the model ends
-
-# what an estimate is worth, beside its interval
+# what an estimate is worth
 TEXTS = {
     "unbiased": "Every drawn set of positives counts 1 / the probability of drawing it. Totals are right on average"
     " whatever the positives are; where questions have many answers the spread is large.",
-    "modelled": "Every drawn answer counts 1 / its probability, and a model says how many undrawn positives stand above"
-    " it. The spread is small; the bias of the model, a few percent, is in no interval.",
-    "lists": "infAP and infNDCG of the questions that have a certain positive, which are asked whatever is drawn. They"
-    " divide by an estimate within each question, so they are too small while few of its triples are judged; no"
-    " interval shows that.",
+    "modelled": "Labels of undrawn triples are imputed 40 times by a model of ranks, depths, questions and relations,"
+    " fitted to the drawn ones; the measures of these 40 pools have the mean and the spread that are shown.",
+    "lists": "MAP and nDCG@20 by the model, of all questions with an answer. Beside them infAP and infNDCG of the"
+    " questions that have a certain positive, which are asked whatever is drawn.",
 }
-LABELS = {name: parse_measure(name).label for name in MEASURED} | {one.name: one.label for one in LISTS}
-UNCUT = "Cut there, such a value would no longer be right on average, so it stands as it is; intervals are cut."
+LABELS = {name: parse_measure(name).label for name in (*MEASURED, *MODELLED)} | {one.name: one.label for one in LISTS}
+UNCUT = "Cut there, such a value would no longer be right on average, so it stands as it is."
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """Unbiased and modelled estimates: measure -> arrays [systems], counts -> [1]. plain: infAP, of one stratum."""
+    """Unbiased and modelled estimates: measure -> arrays [systems], counts -> [1]. plain: infAP, of one stratum.
+
+    The unbiased measures and both numbers of questions have no interval (quantities.NO_INTERVAL says why).
+    """
 
     systems: list[str]
     left_out: list[str]
@@ -52,28 +55,36 @@ def estimate(
 ) -> Estimated:
     """Return estimates of every system with 95 % intervals. NoSampleError where labels are no sample of the pool.
 
-    questions, assumed_is_judged: as in label sets; what is assumed matters to plain infAP alone. seed: of the groups
-    that the jackknife leaves out.
+    questions, assumed_is_judged: as in label sets; what is assumed matters to plain infAP and NIST's measures alone.
+    seed: of the labels that are imputed.
     """
     table = pool_table(pool)
     drawn = pool_sample(pool, table)
     asked = np.ones(table.pool.table.questions, dtype=bool)
     if questions == "original":
         asked = original_questions(table)
-    rng = np.random.default_rng(seed)
-    tell = progress or (lambda done, total: None)
-
-    def spread(of: Estimator | ModelEstimator, part: int) -> dict[str, Estimate]:
-        def told(done: int, total: int) -> None:
-            tell(part * total + done, 2 * total)
-
-        return _within(jackknife(of.estimate, drawn.sample, rng, progress=told))
-
-    unbiased = spread(Estimator(table.pool, drawn.sample, asked), 0)
-    bands = np.searchsorted(BANDS, table.depth)
-    modelled = spread(ModelEstimator(table.pool, drawn.sample, asked, bands), 1)
+    judged = drawn.sample.positive | nonrelevant(drawn.state, assumed_is_judged)
+    rng, tell = np.random.default_rng(seed), progress or (lambda done, total: None)
+    unbiased, model = estimates_of(table.pool, drawn.sample, judged, asked, table.depth, rng, tell)
     plain = _plain_infap(table, drawn, asked, assumed_is_judged) if len(drawn.strata) == 1 else None
-    return Estimated(table.systems, table.left_out, drawn, unbiased, modelled, plain)
+    return Estimated(table.systems, table.left_out, drawn, unbiased, model, plain)
+
+
+def estimates_of(
+    prepared: Prepared, sample: Sample, judged: Flags, asked: Flags, depth: Ints, rng: np.random.Generator, tell: Tell
+) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
+    """Return the unbiased and the modelled estimates of a sample.
+
+    judged bool [triples]: those with a label; asked bool [questions]; depth int [triples], of the pool.
+    """
+    table = prepared.table
+    found = Estimator(prepared, sample, asked).estimate(sample) | nist_lists(prepared, sample, judged, asked)
+    unbiased = {name: without(value) for name, value in found.items()}
+    sizes = np.bincount(table.triple[asked[table.question]], minlength=len(sample.stratum)).astype(np.float64)
+    for name, size in (("positives", np.ones(len(sizes))), ("answers", sizes)):
+        unbiased[name] = of_total(found[name], sample, size)
+    by_model = _within(modelled(prepared, sample, asked, depth, (*MEASURED, *MODELLED), rng, tell))
+    return unbiased, by_model | {"questions": without(by_model["questions"].value)}
 
 
 def of_chosen(found: Estimated, families: Sequence[Sequence[int]]) -> Estimated:

@@ -27,7 +27,7 @@ from pooling.orders import ORDERS
 from pooling.orders.base import OrderPool
 
 OPEN = 0.02  # of the sample that may wait for a judgement, where nothing is left to draw
-NO_SPREAD = "Of a stratum one triple is judged, which tells nothing of its spread: there are no intervals yet."
+NO_SPREAD = "Of a stratum one triple is judged, which tells nothing of its spread: unbiased counts have no interval."
 
 
 class NoSampleError(EvaluationError):
@@ -67,7 +67,7 @@ class PoolSample:
 
     @property
     def narrow(self) -> str:
-        """Return why intervals are missing or too short; empty: neither."""
+        """Return why intervals of unbiased counts are missing or too short; empty: neither."""
         if any(one.judged == 1 < one.triples for one in self.strata):
             return NO_SPREAD
         alike = [one.name for one in self.strata if one.judged < one.triples and one.positive in (0, one.judged)]
@@ -75,7 +75,7 @@ class PoolSample:
             return ""
         return (
             f"All judged triples of {' and of '.join(alike)} have the same label, which tells nothing of their spread:"
-            " the intervals are too short."
+            " the intervals of unbiased counts are too short."
         )
 
     @property

@@ -9,8 +9,8 @@ import numpy as np
 from annotation.judging.judgements import current_verdicts
 from annotation.models import Campaign
 from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate, of_chosen
-from evaluation.estimates.kernels.jackknife import Estimate
-from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
+from evaluation.estimates.kernels.intervals import Estimate
+from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED, MODELLED, NO_INTERVAL
 from evaluation.estimates.kernels.weights import total_interval
 from evaluation.estimates.sample import NoSampleError, PoolSample, Stratum, drawn_version, pool_sample
 from evaluation.measures.rank_table import Floats
@@ -22,7 +22,6 @@ from evaluation.statistics.seeds import SeedSpread
 from pooling.enums import TO_PEOPLE
 
 SHOWN = ("micro_mrr", "macro_mrr")  # in the charts
-WIDE = 0.25  # an interval that reaches so far to one side says nothing about systems
 
 
 def of_sample(context: Context) -> list[Section]:
@@ -74,23 +73,23 @@ def of_values(context: Context) -> list[Section]:
         return []  # the part above says why
     asked = "questions of the seeds only" if settings.questions == "original" else "all questions with an answer"
     caption = (
-        f"{_caption(found.drawn)} {asked.capitalize()}. 95 % intervals by a jackknife that leaves out groups"
-        f" within strata, seed {settings.seed}."
+        f"{_caption(found.drawn)} {asked.capitalize()}. Intervals are of 95 %; labels are imputed with seed"
+        f" {settings.seed}."
     )
     shown = of_chosen(found, context.families) if context.is_folded else found
     unbiased, modelled = (
         context.spread(lambda _, of=of: _values(of, MEASURED))  # type: ignore[misc]
         for of in (found.unbiased, found.modelled)
     )
-    lists = context.spread(lambda _: _values(found.unbiased, [one.name for one in LISTS], found.plain))
-    sections = [
-        _counts(shown, caption),
+    lists = context.spread(lambda _: _listed(found))
+    counts = _counts(shown, caption)
+    narrow = [found.drawn.narrow] if found.drawn.narrow else []
+    return [
+        replace(counts, notes=[*narrow, *counts.notes]),
         _section(shown, "unbiased", "Unbiased estimates", shown.unbiased, caption, unbiased),
-        _section(shown, "modelled", "Model-assisted estimates", shown.modelled, caption, modelled),
+        _section(shown, "modelled", "Estimates by a model", shown.modelled, caption, modelled),
         _lists(shown, caption, lists),
     ]
-    notes = [found.drawn.narrow] if found.drawn.narrow else []
-    return [replace(section, notes=[*notes, *section.notes]) for section in sections]
 
 
 def _positives(one: Stratum) -> Cell:
@@ -135,17 +134,19 @@ def _cells(estimates: Sequence[Estimate], i: int) -> list[Cell]:
 
 def _counts(found: Estimated, caption: str) -> Section:
     def counted(estimates: Mapping[str, Estimate], name: str) -> Cell:
-        return _cells([estimates[name]], 0)[0] if name in estimates else ""
+        return _cells([estimates[name]], 0)[0]
 
-    far = "where an unbiased one can spread far"
+    unbiased, model = (
+        f"the number of questions has no interval. {NO_INTERVAL[key]}" for key in ("unbiased", "questions")
+    )
     table = table_of(
         "estimates-counts",
         "Estimated counts",
         COUNTS,
         [
             (Column("what", "Count", "text"), lambda count: count.label),
-            (Column("estimate", "Unbiased", "count"), lambda count: counted(found.unbiased, count.name)),
-            (Column("modelled", "Model-assisted", "count", far), lambda count: counted(found.modelled, count.name)),
+            (Column("estimate", "Unbiased", "count", unbiased), lambda count: counted(found.unbiased, count.name)),
+            (Column("modelled", "By the model", "count", model), lambda count: counted(found.modelled, count.name)),
         ],
     )
     return Section(
@@ -158,10 +159,15 @@ def _counts(found: Estimated, caption: str) -> Section:
     )
 
 
-def _values(estimates: Mapping[str, Estimate], names: Sequence[str], plain: Floats | None = None) -> Floats:
-    """Return estimated values [systems, names], with a column more for plain infAP where it is there."""
-    columns = [estimates[name].value for name in names]
-    return np.stack(columns if plain is None else [*columns, plain], axis=1)
+def _values(estimates: Mapping[str, Estimate], names: Sequence[str]) -> Floats:
+    """Return estimated values [systems, names]."""
+    return np.stack([estimates[name].value for name in names], axis=1)
+
+
+def _listed(found: Estimated) -> Floats:
+    """Return the values of the table of list measures, [systems, columns]."""
+    columns = [_values(found.modelled, MODELLED), _values(found.unbiased, [one.name for one in LISTS])]
+    return np.hstack(columns if found.plain is None else [*columns, found.plain[:, None]])
 
 
 def _section(
@@ -179,8 +185,7 @@ def _section(
         caption,
         [seed_columns(Table(f"estimates-{key}", title, columns, rows), range(1, len(columns)), spread)],
         _chart(found, estimates, title),
-        _useless(estimates) if key == "unbiased" else "",
-        _beyond(estimates, MEASURED),
+        notes=[*_without(key), *_beyond(estimates, MEASURED)],
     )
 
 
@@ -189,19 +194,9 @@ def _beyond(estimates: Mapping[str, Estimate], names: Sequence[str]) -> list[str
     return [note] if note else []
 
 
-def _useless(estimates: Mapping[str, Estimate]) -> str:
-    wide = [parse_measure(name).label for name in MEASURED if np.any(np.nan_to_num(_reach(estimates[name])) > WIDE)]
-    if not wide:
-        return ""
-    return (
-        f"Too wide to use here: {', '.join(wide)}. An interval reaches more than {WIDE:g} to one side; read the"
-        " model-assisted values."
-    )
-
-
-def _reach(of: Estimate) -> Floats:
-    """Return the distance of a value from the further end of its interval; the nearer may be cut at 0 or 1."""
-    return np.maximum(of.high - of.value, of.value - of.low)
+def _without(key: str) -> list[str]:
+    """Say why estimates of a kind have no interval; nothing where they have one."""
+    return [f"No interval: {NO_INTERVAL[key]}"] if key in NO_INTERVAL else []
 
 
 def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> Chart:
@@ -224,12 +219,15 @@ def _chart(found: Estimated, estimates: Mapping[str, Estimate], title: str) -> C
 
 def _lists(found: Estimated, caption: str, spread: SeedSpread | None) -> Section:
     columns = [Column("system", "System", "system")]
-    columns += [Column(one.name, one.label, "value", one.description) for one in LISTS]
+    columns += [Column(name, parse_measure(name).label, "value", "by the model") for name in MODELLED]
+    columns += [Column(one.name, one.label, "value", f"no interval. {one.description}") for one in LISTS]
     if found.plain is not None:
-        columns.append(Column("infap", "infAP", "value", "trec_eval's; it needs no weights under one stratum"))
+        columns.append(Column("infap", "infAP", "value", "no interval. trec_eval's, without weights: of one stratum"))
     rows: list[list[Cell]] = []
+    listed = [one.name for one in LISTS]
     for i, system in enumerate(found.systems):
-        row = [system, *_cells([found.unbiased[one.name] for one in LISTS], i)]
+        row = [system, *_cells([found.modelled[name] for name in MODELLED], i)]
+        row += _cells([found.unbiased[one.name] for one in LISTS], i)
         rows.append(row if found.plain is None else [*row, cell(found.plain[i])])
     return Section(
         "estimates-lists",
@@ -237,7 +235,7 @@ def _lists(found: Estimated, caption: str, spread: SeedSpread | None) -> Section
         TEXTS["lists"],
         caption,
         [seed_columns(Table("estimates-lists", "List measures", columns, rows), range(1, len(columns)), spread)],
-        notes=_beyond(found.unbiased, [one.name for one in LISTS]),
+        notes=[f"infAP and infNDCG have no interval. {NO_INTERVAL['lists']}", *_beyond(found.unbiased, listed)],
     )
 
 

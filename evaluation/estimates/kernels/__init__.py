@@ -1,3 +1,4 @@
-"""Arithmetic of estimates: samples and weights (weights.py), unbiased (estimator.py), model-assisted and list
-estimates (model_assisted.py, lists.py), intervals (jackknife.py), names (quantities.py).
+"""Arithmetic of estimates: samples and weights (weights.py), unbiased and list estimates (estimator.py, lists.py,
+nist.py), estimates from imputed labels (covariates.py, imputation.py, modelled.py), intervals (intervals.py), names
+(quantities.py).
 """

@@ -4,7 +4,7 @@ A measure is a sum over sets of positives: an answer, and those above it. Each s
 probability (weights.py), so totals are exactly unbiased, whatever the positives are, if a stratum has at least
 as many drawn triples as any question has positives in it. A mean is a ratio of two totals, which is consistent. Spread
 grows by N / n with each positive above an answer: where questions have many answers a part of the labels says little,
-and model_assisted.py is there for that.
+and modelled.py is there for that.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -7,7 +7,7 @@ stratum is in the sample with probability (n)_c / (N)_c, falling factorials, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import comb, sqrt
@@ -52,11 +52,6 @@ class Sample:
     def taken(self) -> NDArray[np.int64]:
         """Return n of each stratum."""
         return np.bincount(self.stratum[self.drawn], minlength=self.population.size)
-
-    def without(self, dropped: Flags) -> Sample:
-        """Return the smaller sample without some drawn triples, bool [triples]."""
-        left = self.drawn & ~dropped
-        return replace(self, drawn=left, positive=self.positive & (left | (self.stratum == CERTAIN)))
 
 
 def total_interval(population: int, taken: int, hits: int) -> tuple[float, float]:

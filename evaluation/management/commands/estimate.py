@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate
-from evaluation.estimates.kernels.jackknife import Estimate
-from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED
+from evaluation.estimates.kernels.intervals import Estimate
+from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED, MODELLED, NO_INTERVAL
 from evaluation.management.options import add_assumed, add_questions
 from evaluation.sections.section import number
 from pooling.management.pool_command import Options, PoolCommand
@@ -16,12 +16,12 @@ NAMED_LISTS = [one.name for one in LISTS]
 
 
 class Command(PoolCommand):
-    help = "Estimate measures of a pool of which a random sample is judged: value and 95 % interval."
+    help = "Estimate measures of a pool of which a random sample is judged: values, most with a 95 % interval."
 
     def add_options(self, parser: ArgumentParser) -> None:
         add_questions(parser, "every question that would have an answer, or of these only the questions of the seeds")
-        add_assumed(parser, "whether filtered triples count as judged negatives; plain infAP alone looks at it")
-        parser.add_argument("--seed", type=int, default=7, help="of the groups that the intervals leave out")
+        add_assumed(parser, "whether filtered triples count as judged negatives; it matters to infAP only")
+        parser.add_argument("--seed", type=int, default=7, help="of the labels that the model imputes")
 
     def find(self, pool: Pool, options: Options) -> Estimated:
         judged = options["assumed"] == "judged"
@@ -33,8 +33,10 @@ class Command(PoolCommand):
         """Return {order, strata, …, counts, systems: {name: {unbiased: {measure: …}, modelled, infap}}}."""
         systems: dict[str, dict[str, Any]] = {
             system: {
-                "unbiased": {name: _interval(found.unbiased[name], i) for name in (*MEASURED, *NAMED_LISTS)},
-                "modelled": {name: _interval(found.modelled[name], i) for name in MEASURED},
+                "unbiased": {
+                    name: _interval(found.unbiased[name], i, _why(name)) for name in (*MEASURED, *NAMED_LISTS)
+                },
+                "modelled": {name: _interval(found.modelled[name], i) for name in (*MEASURED, *MODELLED)},
                 "infap": None if found.plain is None else number(found.plain[i]),
             }
             for i, system in enumerate(found.systems)
@@ -46,8 +48,11 @@ class Command(PoolCommand):
             **{name: getattr(drawn, name) for name in ("notes", "narrow")},
             "texts": TEXTS,
             **{name: getattr(drawn, name) for name in ("waiting", "behind", "aside")},
-            "counts": {count.name: _interval(found.unbiased[count.name], 0) for count in COUNTS},
-            "questions_modelled": _interval(found.modelled["questions"], 0),
+            "counts": {count.name: _interval(found.unbiased[count.name], 0, _why(count.name)) for count in COUNTS},
+            "counts_modelled": {
+                count.name: _interval(found.modelled[count.name], 0, NO_INTERVAL["questions"]) for count in COUNTS
+            },
+            "infap_no_interval": NO_INTERVAL["lists"],
             "systems": systems,
         }
 
@@ -56,12 +61,15 @@ class Command(PoolCommand):
             yield f"{one.name}: {one.judged:,} of {one.triples:,} triples drawn and judged, {one.positive:,} positive"
         yield from filter(None, [*found.drawn.notes, found.drawn.narrow])
         for count in COUNTS:
-            modelled = found.modelled.get(count.name)
-            assisted = f"; model-assisted {_text(modelled, 0, 0)}" if modelled is not None else ""
-            yield f"{count.label}: {_text(found.unbiased[count.name], 0, 0)}{assisted}"
-        yield from _table("unbiased", TEXTS["unbiased"], found.systems, found.unbiased, MEASURED)
-        yield from _table("model-assisted", TEXTS["modelled"], found.systems, found.modelled, MEASURED)
-        yield from _table("lists", TEXTS["lists"], found.systems, found.unbiased, NAMED_LISTS)
+            modelled = _text(found.modelled[count.name], 0, 0)
+            yield f"{count.label}: {_text(found.unbiased[count.name], 0, 0)}; by the model {modelled}"
+        for key, title, estimates, names in (
+            ("unbiased", "unbiased", found.unbiased, MEASURED),
+            ("modelled", "by the model", found.modelled, (*MEASURED, *MODELLED)),
+            ("lists", "lists", found.unbiased, NAMED_LISTS),
+        ):
+            without = f" No interval: {NO_INTERVAL[key]}" if key in NO_INTERVAL else ""
+            yield from _table(title, f"{TEXTS[key]}{without}", found.systems, estimates, names)
 
 
 def _table(
@@ -76,8 +84,16 @@ def _table(
         yield from (f"  {system:{width}}  {_text(estimates[name], i, 4)}" for i, system in enumerate(systems))
 
 
-def _interval(found: Estimate, i: int) -> dict[str, float | None]:
-    return {"value": number(found.value[i]), "low": number(found.low[i]), "high": number(found.high[i])}
+def _why(name: str) -> str:
+    """Return why an unbiased estimate has no interval."""
+    return NO_INTERVAL["lists" if name in NAMED_LISTS else "unbiased"]
+
+
+def _interval(found: Estimate, i: int, why: str = "") -> dict[str, float | str | None]:
+    """Return value and interval, or the value and why there is no interval."""
+    value, low, high = (number(part[i]) for part in found)
+    ends: dict[str, float | str | None] = {"value": value, "low": low, "high": high}
+    return ends | {"no_interval": why} if why and low is None else ends
 
 
 def _text(found: Estimate, i: int, digits: int) -> str:
@@ -85,5 +101,5 @@ def _text(found: Estimate, i: int, digits: int) -> str:
     if value is None:
         return "undefined"
     if low is None or high is None:
-        return f"{value:.{digits}f} (interval unknown: one triple of a stratum is judged)"
+        return f"{value:.{digits}f} (no interval)"
     return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.campaigns.lifecycle import open_campaign
 from evaluation.estimates.estimate import TEXTS, estimate
-from evaluation.estimates.kernels.quantities import LISTS, MEASURED
+from evaluation.estimates.kernels.quantities import LISTS, MEASURED, MODELLED, NO_INTERVAL
 from pooling.models import Pool
 from tests.factories import judge
 
@@ -40,27 +40,23 @@ def test_json_has_every_estimate_with_its_interval(sampled: Pool):
     for i, system in enumerate(found.systems):
         row = given["systems"][system]
         assert row["infap"] == found.plain[i]
-        for key, estimates, names in (
-            ("unbiased", found.unbiased, [*MEASURED, *(one.name for one in LISTS)]),
-            ("modelled", found.modelled, MEASURED),
-        ):
-            assert row[key] == {
-                name: {
-                    "value": estimates[name].value[i],
-                    "low": estimates[name].low[i],
-                    "high": estimates[name].high[i],
-                }
-                for name in names
-            }
-    counts = {
-        "positives": found.unbiased["positives"],
-        "answers": found.unbiased["answers"],
-        "questions": found.unbiased["questions"],
-        "modelled": found.modelled["questions"],
-    }
-    for name, one in counts.items():
-        shown = given["questions_modelled"] if name == "modelled" else given["counts"][name]
-        assert shown == {"value": one.value[0], "low": one.low[0], "high": one.high[0]}, name
+        for name in (*MEASURED, *(one.name for one in LISTS)):
+            why = NO_INTERVAL["unbiased" if name in MEASURED else "lists"]
+            value = found.unbiased[name].value[i]
+            assert row["unbiased"][name] == {"value": value, "low": None, "high": None, "no_interval": why}
+        assert row["modelled"] == {
+            name: {"value": one.value[i], "low": one.low[i], "high": one.high[i]}
+            for name in (*MEASURED, *MODELLED)
+            for one in [found.modelled[name]]
+        }
+    assert given["infap_no_interval"] == NO_INTERVAL["lists"]
+    for name in ("positives", "answers", "questions"):
+        for key, one in (("counts", found.unbiased[name]), ("counts_modelled", found.modelled[name])):
+            expected = {"value": one.value[0], "low": one.low[0], "high": one.high[0]}
+            if name == "questions":
+                why = NO_INTERVAL["unbiased" if key == "counts" else "questions"]
+                expected |= {"low": None, "high": None, "no_interval": why}
+            assert given[key][name] == expected, (key, name)
 
 
 def test_text_has_the_sample_and_a_line_for_each_system(sampled: Pool):
@@ -71,13 +67,14 @@ def test_text_has_the_sample_and_a_line_for_each_system(sampled: Pool):
     assert lines[0] == f"all triples: 26 of {triples} triples drawn and judged, 9 positive"
     assert lines[1] == found.drawn.notes[0]
     positives = [part[0] for part in found.unbiased["positives"]]
-    assert lines[2] == "Positive triples: {:.0f} ({:.0f} to {:.0f})".format(*positives)
-    assert lines[4].startswith("Questions with an answer: ") and "; model-assisted " in lines[4]
-    at = lines.index("macro_mrr, model-assisted:")
+    assert lines[2].startswith("Positive triples: {:.0f} ({:.0f} to {:.0f}); by the model ".format(*positives))
+    questions = found.unbiased["questions"].value[0]
+    assert lines[4].startswith(f"Questions with an answer: {questions:.0f} (no interval); by the model ")
+    at = lines.index("macro_mrr, by the model:")
     first = [part[0] for part in found.modelled["macro_mrr"]]
     assert lines[at + 1].split() == "{} {:.4f} ({:.4f} to {:.4f})".format(found.systems[0], *first).split()
-    assert lines[lines.index("xinfap, lists:") - 1] == f"Lists. {TEXTS['lists']}"
-    assert len(lines) == 2 + 3 + 3 + (2 * len(MEASURED) + len(LISTS)) * (1 + len(found.systems))
+    assert lines[lines.index("xinfap, lists:") - 1] == f"Lists. {TEXTS['lists']} No interval: {NO_INTERVAL['lists']}"
+    assert len(lines) == 2 + 3 + 3 + (2 * len(MEASURED) + len(MODELLED) + len(LISTS)) * (1 + len(found.systems))
 
 
 def test_refusal_is_in_words(labelled: Pool):
@@ -92,8 +89,8 @@ def test_text_says_where_intervals_are_too_short(pool: Pool):
     for item in pool.campaign.items.select_related("triple"):
         judge(item.triple, "negative")
     narrow = (
-        "All judged triples of all triples have the same label, which tells nothing of their spread: the intervals are"
-        " too short."
+        "All judged triples of all triples have the same label, which tells nothing of their spread: the intervals of"
+        " unbiased counts are too short."
     )
     assert run("p").splitlines()[1] == narrow
     assert json.loads(run("p", "--json"))["narrow"] == narrow

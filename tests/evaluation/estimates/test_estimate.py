@@ -11,15 +11,17 @@ from django.utils import timezone
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign, ImportedLabel
 from annotation.release.next_batch import release_next
-from evaluation.estimates.estimate import BANDS, estimate
+from evaluation.estimates.estimate import estimate
 from evaluation.estimates.kernels.estimator import Estimator
-from evaluation.estimates.kernels.model_assisted import ModelEstimator
-from evaluation.estimates.kernels.quantities import LISTS, MEASURED
+from evaluation.estimates.kernels.intervals import of_total
+from evaluation.estimates.kernels.modelled import modelled
+from evaluation.estimates.kernels.nist import nist_lists
+from evaluation.estimates.kernels.quantities import LISTS, MEASURED, MODELLED
 from evaluation.estimates.kernels.weights import CERTAIN
 from evaluation.estimates.sample import OPEN, NoSampleError, PoolSample, drawn_version, pool_sample
 from evaluation.labels.label_sets import original_questions
 from evaluation.labels.pool_table import pool_table
-from evaluation.measures.label_state import LabelState
+from evaluation.measures.label_state import LabelState, nonrelevant
 from evaluation.measures.values import values
 from evaluation.sections.metrics import metrics
 from pooling.models import Pool, PooledTriple
@@ -320,17 +322,20 @@ def test_a_pool_that_is_judged_to_the_end_has_the_values_of_the_measures(pool: P
     judge_these(people(pool))
     found = estimate(pool, questions=questions)
     assert (found.drawn.aside, found.drawn.strata[0].judged) == (0, len(people(pool)))
-    expected = metrics(pool, "current", [*MEASURED, "infap"], questions=questions)
+    expected = metrics(pool, "current", [*MEASURED, *MODELLED, "infap"], questions=questions)
     for i, system in enumerate(found.systems):
-        for name in MEASURED:
-            for one in (found.unbiased[name], found.modelled[name]):
-                assert one.low[i] == one.value[i] == one.high[i]
-                assert one.value[i] == pytest.approx(expected["systems"][system][name], abs=1e-12)
+        for name in (*MEASURED, *MODELLED):
+            one = found.modelled[name]
+            assert one.low[i] == one.value[i] == one.high[i]
+            assert one.value[i] == pytest.approx(expected["systems"][system][name], abs=1e-12)
+            if name in MEASURED:
+                assert found.unbiased[name].value[i] == pytest.approx(one.value[i], abs=1e-12)
         if questions == "original":
             assert found.plain is not None
             assert found.plain[i] == pytest.approx(expected["systems"][system]["infap"], abs=1e-12)
-    assert found.unbiased["answers"].value == expected["n"]["micro_mrr"]
-    assert found.unbiased["questions"].value == pytest.approx([expected["n"]["macro_mrr"]])
+    for of in (found.unbiased, found.modelled):
+        assert of["answers"].value == expected["n"]["micro_mrr"]
+        assert of["questions"].value == pytest.approx([expected["n"]["macro_mrr"]])
 
 
 @pytest.mark.parametrize("questions", ["grown", "original"])
@@ -345,21 +350,49 @@ def test_values_are_those_of_the_kernels_with_intervals_around_them(pool: Pool, 
     if questions == "original":
         asked = original_questions(table)
         assert not asked.all()
+    judged = drawn.sample.positive | nonrelevant(drawn.state)
     unbiased = Estimator(table.pool, drawn.sample, asked).estimate(drawn.sample)
-    bands = np.searchsorted(BANDS, table.depth)
-    modelled = ModelEstimator(table.pool, drawn.sample, asked, bands).estimate(drawn.sample)
+    unbiased |= nist_lists(table.pool, drawn.sample, judged, asked)
     assert {*found.unbiased} == {*MEASURED, *(one.name for one in LISTS), "positives", "answers", "questions"}
-    for of, expected in ((found.unbiased, unbiased), (found.modelled, modelled)):
-        for name, one in of.items():
-            assert one.value == pytest.approx(expected[name], abs=1e-12), name
-            # a value may lie beyond 0 and 1, where intervals of measures end
-            value = np.clip(one.value, 0.0, 1.0) if name in MEASURED else one.value
-            assert (one.low <= value).all() and (value <= one.high).all()
-    assert (found.unbiased["positives"].high > found.unbiased["positives"].value).all()
-    assert steps == [(i, 40) for i in range(1, 41)]  # 20 groups, twice
+    for name, one in found.unbiased.items():
+        assert one.value == pytest.approx(unbiased[name], abs=1e-12), name
+        assert np.isfinite(one.low).all() == np.isfinite(one.high).all() == (name in ("positives", "answers")), name
+    sizes = np.bincount(table.pool.table.triple[asked[table.pool.table.question]], minlength=len(asked))
+    answers = of_total(unbiased["answers"], drawn.sample, sizes[: len(drawn.sample.stratum)].astype(float))
+    assert found.unbiased["answers"] == answers
+    names = (*MEASURED, *MODELLED)
+    rng = np.random.default_rng(7)
+    expected = modelled(table.pool, drawn.sample, asked, table.depth, names, rng, lambda done, total: None)
+    assert {*found.modelled} == {*names, "positives", "answers", "questions"}
+    for name, one in found.modelled.items():
+        low, high = (0.0, 1.0) if name in names else (-np.inf, np.inf)
+        assert (one.value == expected[name].value).all(), name
+        if name == "questions":
+            assert np.isnan([one.low, one.high]).all()
+            continue
+        assert (one.low == np.clip(expected[name].low, low, high)).all(), name
+        assert (one.high == np.clip(expected[name].high, low, high)).all(), name
+    assert (found.modelled["positives"].high > found.modelled["positives"].value).all()
+    assert steps == [(i, 40) for i in range(1, 41)]
     again, other = estimate(pool, questions=questions), estimate(pool, questions=questions, seed=8)
-    assert again.unbiased["positives"].high == found.unbiased["positives"].high
-    assert other.unbiased["positives"].high != found.unbiased["positives"].high
+    assert again.modelled["positives"].high == found.modelled["positives"].high
+    assert other.modelled["positives"].high != found.modelled["positives"].high
+
+
+@pytest.mark.parametrize("assumed", [True, False])
+def test_nist_measures_read_assumed_negatives_as_asked(pool: Pool, assumed: bool):
+    opened(pool, batch_size=27)
+    judge_drawn(pool)
+    table = pool_table(pool)
+    drawn = pool_sample(pool, table)
+    judged = drawn.sample.positive | (drawn.state == LabelState.NEGATIVE)
+    if assumed:
+        judged |= drawn.state == LabelState.ASSUMED_NEGATIVE
+    asked = np.ones(table.pool.table.questions, dtype=bool)
+    expected = nist_lists(table.pool, drawn.sample, judged, asked)
+    found = estimate(pool, assumed_is_judged=assumed).unbiased
+    for name in ("nist_infap", "nist_infndcg"):
+        assert found[name].value == pytest.approx(expected[name], abs=1e-12)
 
 
 def test_plain_infap_reads_what_was_not_drawn_as_unjudged(pool: Pool):

@@ -7,11 +7,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import betabinom, norm, t
+from scipy.stats import norm
 
 from evaluation.estimates.kernels.estimator import OF_RANK, Estimator
-from evaluation.estimates.kernels.jackknife import jackknife
-from evaluation.estimates.kernels.model_assisted import Beta, ModelEstimator, _expected
 from evaluation.estimates.kernels.weights import CERTAIN, Sample, Weights, total_interval
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
@@ -107,15 +105,11 @@ def test_a_sample_of_everything_is_what_the_measures_say(world, seed):
         name: value.keep(case.asked) for name, value in values(case.prepared, case.state(), [*MICRO, *MACRO]).items()
     }
     found = Estimator(case.prepared, sample, case.asked).estimate(sample)
-    modelled = ModelEstimator(case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)).estimate(
-        sample
-    )
     assert found["positives"] == case.positive.sum()
     assert found["answers"] == asked["micro_mrr"].n
-    assert found["questions"] == modelled["questions"] == asked["macro_mrr"].n
+    assert found["questions"] == asked["macro_mrr"].n
     for name, value in asked.items():
         assert found[name] == pytest.approx(value.mean(), abs=1e-14, nan_ok=True), name
-        assert modelled[name] == pytest.approx(value.mean(), abs=1e-14, nan_ok=True), name
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -243,22 +237,6 @@ def test_a_bad_sample_is_refused():
         Sample(stratum, none[:2], none)
 
 
-# -- the model ------------------------------------------------------------------------------------------------------
-
-
-def test_model_by_hand_for_one_answer_below_an_undrawn_triple():
-    """The only answer drawn is at 2; what stands at 1 was not drawn."""
-    prepared = prepare(one_question([2, 1]))
-    sample = Sample(np.zeros(2, dtype=int), np.array([True, False]), np.array([True, False]))
-    found = ModelEstimator(prepared, sample, np.ones(1, dtype=bool), np.zeros(2, dtype=int)).estimate(sample)
-    share, weight = (1 + 0.5) / (1 + 1), 1 / 0.001 - 1  # one triple drawn: nothing tells of a correlation
-    above = (weight * share + 1) / (weight + 1)  # chance that the one above is positive
-    assert found["micro_mrr"] == pytest.approx([above + (1 - above) / 2], abs=1e-12)
-    assert found["micro_hits@1"] == pytest.approx([above], abs=1e-12)
-    assert found["macro_mrr"] == pytest.approx([0.5], abs=1e-12)  # the ratio to its own count of questions
-    assert found["questions"] == pytest.approx([2 * (1 - above)], abs=1e-12)
-
-
 def tied_question(tied: int, others: list[int]) -> RankTable:
     """The first `tied` triples share the best score, the others stand at these positions."""
     table = one_question([*range(1, tied + 1), *others])
@@ -271,91 +249,6 @@ def test_certain_answers_at_one_score_do_not_stand_above_each_other():
     sample = Sample(np.array([CERTAIN, CERTAIN]), np.zeros(2, dtype=bool), np.ones(2, dtype=bool))
     found = Estimator(prepare(tied_question(2, [])), sample, np.ones(1, dtype=bool)).estimate(sample)
     assert found["micro_mrr"] == [1.0]
-
-
-def test_model_takes_half_a_place_for_an_undrawn_triple_at_the_same_score():
-    """The answer shares its score with an undrawn triple; a drawn one below is negative."""
-    prepared = prepare(tied_question(2, [5]))
-    sample = Sample(np.zeros(3, dtype=int), np.array([True, False, True]), np.array([True, False, False]))
-    every = ModelEstimator(prepared, sample, np.ones(1, dtype=bool), np.zeros(3, dtype=int))
-    share, weight = (1 + 0.5) / (2 + 1), 1 / 0.001 - 1
-    positive = (weight * share + 1) / (weight + 2)
-    assert every.estimate(sample)["micro_mrr"] == pytest.approx([1 / (1.5 - positive / 2)], abs=1e-12)
-
-
-def test_expected_value_is_that_of_the_beta_binomial_distribution():
-    rank, left = np.array([4.0, 9.0, 6.5]), np.array([0, 7, 3])
-    beta = Beta(np.array([1.0, 0.3, 2.5]), np.array([2.0, 1.7, 0.4]))
-    found = _expected(rank, left, beta)
-    for name, of_rank in OF_RANK.items():
-        expected = [
-            sum(betabinom.pmf(x, n, a, b) * of_rank(np.array(r - x)) for x in range(n + 1))
-            for r, n, a, b in zip(rank, left, *beta, strict=True)
-        ]
-        assert found[name] == pytest.approx(expected, abs=1e-12), name
-
-
-def test_model_stays_within_the_range_of_the_measures(world):
-    for seed in range(4):
-        case = Case(world, seed, 2, 4)
-        for sample in case.samples([2, 1])[::5]:
-            found = ModelEstimator(case.prepared, sample, case.asked, np.zeros(sample.drawn.size, dtype=int)).estimate(
-                sample
-            )
-            for name in MICRO:
-                assert np.all(np.isnan(found[name]) | ((found[name] >= 0) & (found[name] <= 1 + 1e-12)))
-
-
-# -- intervals ------------------------------------------------------------------------------------------------------
-
-
-def total_of(sample: Sample) -> dict[str, np.ndarray]:
-    one = np.append(sample.population / sample.taken, 1.0)
-    return {"total": np.array([one[sample.stratum[sample.positive]].sum()])}
-
-
-def test_jackknife_of_single_triples_is_the_textbook_variance_of_a_total():
-    """With as many groups as triples: sum over strata of N^2 (1 - n/N) s^2 / n."""
-    rng = np.random.default_rng(4)
-    stratum = np.repeat([0, 1, CERTAIN], [30, 20, 5])
-    drawn = np.zeros(55, dtype=bool)
-    drawn[rng.choice(30, 10, replace=False)] = True
-    drawn[30 + rng.choice(20, 8, replace=False)] = True
-    positive = (rng.random(55) < 0.5) & (drawn | (stratum == CERTAIN))
-    found = jackknife(total_of, Sample(stratum, drawn, positive), np.random.default_rng(1))["total"]
-    variance = sum(
-        size**2 * (1 - n / size) * positive[drawn & (stratum == h)].var(ddof=1) / n
-        for h, (size, n) in enumerate([(30, 10), (20, 8)])
-    )
-    assert found.value == total_of(Sample(stratum, drawn, positive))["total"]
-    assert found.high - found.value == pytest.approx(t.ppf(0.975, 16) * np.sqrt(variance), rel=1e-9)  # 18 groups
-    assert found.value - found.low == pytest.approx(found.high - found.value, rel=1e-12)
-
-
-def test_jackknife_is_seeded_groups_are_at_most_20_and_progress_counts_them():
-    stratum = np.repeat([0, 1, 2], [100, 40, 6])
-    rng = np.random.default_rng(0)
-    drawn = np.zeros(146, dtype=bool)
-    drawn[rng.choice(100, 50, replace=False)] = drawn[100:105] = drawn[140:] = True
-    sample = Sample(stratum, drawn, drawn & (rng.random(146) < 0.5))
-    told: list[tuple[int, int]] = []
-    one = jackknife(total_of, sample, np.random.default_rng(3), progress=lambda *step: told.append(step))
-    again = jackknife(total_of, sample, np.random.default_rng(3))
-    other = jackknife(total_of, sample, np.random.default_rng(4))
-    assert told == [(i, 25) for i in range(1, 26)]  # 20 and 5; nothing is left to chance in the third
-    assert one["total"].high == again["total"].high
-    assert one["total"].high != other["total"].high
-
-
-def test_everything_drawn_has_no_spread_and_one_drawn_triple_no_known_one():
-    stratum = np.zeros(4, dtype=int)
-    everything = Sample(stratum, np.ones(4, dtype=bool), np.array([True, False, True, False]))
-    found = jackknife(total_of, everything, np.random.default_rng(0))["total"]
-    assert found.low == found.value == found.high == [2.0]
-    drawn = np.array([True, False, False, False])
-    found = jackknife(total_of, Sample(stratum, drawn, drawn), np.random.default_rng(0))["total"]
-    assert found.value == [4.0]
-    assert np.isnan(found.low) and np.isnan(found.high)
 
 
 def test_estimates_of_the_full_pool_are_those_of_the_measure_kernels(world):
