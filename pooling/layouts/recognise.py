@@ -94,7 +94,7 @@ def _draw_missing(found: Found, asked: LayoutOptions) -> list[Split]:
     """Draw valid and test, or valid alone, from train where there are none; return which."""
     missing = [split for split in Split if split not in found.splits]
     if Split.TEST in missing and Split.VALID not in missing:
-        there = ", ".join(of.file for of in found.splits.values())
+        there = ", ".join(found.splits[split].file for split in Split if split in found.splits)
         raise GraphError(f"There is no file of test beside {there}: add it, or take valid away and have both drawn.")
     if missing:
         shares = dict(zip((Split.VALID, Split.TEST), asked.shares, strict=True))

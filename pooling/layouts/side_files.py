@@ -15,6 +15,8 @@ LABELS = ("entity2text.txt", "entity2label.txt")
 DESCRIPTIONS = ("entity2textlong.txt",)
 RELATION_LABELS = ("relation2text.txt", "relation2label.txt", "relation_strings.del")
 TYPES = ("entity2type.txt", "entity2types.txt")
+# what a file beside the triples says of where the folder comes from
+BESIDE = {"entities.json": "CoDEx's JSON", "entity2types.json": "CoDEx's JSON", "entity2text.txt": "KG-BERT's texts"}
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 DICTIONARIES = ("entities.dict", "relations.dict")
 NUMBERS = ("entity2id.txt", "relation2id.txt")
@@ -53,6 +55,9 @@ def read_side_files(source: SourceFiles, found: Found) -> None:
     )
     found.aliases = found.aliases or own["entity_aliases"]
     found.links = found.links or own["entity_links"] or codex("entities.json", "wiki")
+    names = {PurePosixPath(path).name for path in found.used}
+    known = dict.fromkeys(words for name, words in BESIDE.items() if name in names)
+    found.layout = " with ".join([found.layout, *known])
 
 
 def tidy(table: SideTable | None) -> SideTable | None:

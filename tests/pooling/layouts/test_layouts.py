@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from pooling.enums import Split
+from pooling.graphs.checks import check_source
 from pooling.graphs.source_data import GraphError
 from pooling.layouts.layout import LayoutOptions, Triples
 from pooling.layouts.preview import preview_lines
@@ -329,6 +332,18 @@ def test_descriptions_aliases_links_and_relation_labels_are_read(layout: str, tm
         assert "graph.ttl: 1 statement with a literal or a blank node left out." in reading.found.warnings
 
 
+def test_layout_names_where_the_folder_comes_from(tmp_path: Path):
+    named = {
+        name: read_layout(write(tmp_path / name, TEXTS[name])).found.layout
+        for name in ("CoDEx", "KG-BERT", "own files")
+    }
+    assert named == {
+        "CoDEx": "files of triples with CoDEx's JSON",
+        "KG-BERT": "files of triples with KG-BERT's texts",
+        "own files": "files of triples",
+    }
+
+
 def test_preview_names_what_came_with_the_triples(tmp_path: Path):
     pattern = "https://www.wikidata.org/wiki/{id}"
     shown = list(preview_lines(read_layout(write(tmp_path, TEXTS["own files"]), LayoutOptions(link_pattern=pattern))))
@@ -480,6 +495,44 @@ def test_what_is_wrong_is_named_with_its_place(name: str, tmp_path: Path):
     with pytest.raises(GraphError) as caught:
         read_layout(tmp_path)
     assert message in str(caught.value)
+
+
+DOCS = Path(settings.BASE_DIR) / "docs" / "formats.md"
+
+
+def told_in_docs(heading: str) -> list[list[str]]:
+    """The cells of each row of the table under a first line of columns."""
+    _, _, rest = DOCS.read_text(encoding="utf-8").partition(f"{heading}\n")
+    rows = rest.split("\n\n", 1)[0].split("\n")[1:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_docs_list_at_least_twenty_layouts():
+    assert len(told_in_docs("| layout | files | what is read |")) >= 20
+
+
+@pytest.mark.parametrize("message", [row[1] for row in told_in_docs("| what was given | message |")])
+def test_refusals_of_the_docs_are_said(message: str, refusals: list[str]):
+    """Each message of the table is that of a folder of REFUSED; what differs from case to case is "…" there."""
+    pattern = re.compile(".*".join(re.escape(part) for part in message.split("…")))
+    assert [one for one in refusals if pattern.search(one)]
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory) -> list[str]:
+    folder, said = tmp_path_factory.mktemp("refused"), []
+    for i, (files, _) in enumerate([*REFUSED.values(), LINKED, LARGE]):
+        place = write(folder / str(i), files)
+        if list(REFUSED)[i : i + 1] == ["no UTF-8"]:
+            (place / "train.tsv").write_bytes(b"a\tlikes\tb\nb\t\xff\tc\n")
+        with pytest.raises(GraphError) as caught:
+            check_source(read_layout(place, most=10_000).source_data(), "keep")
+        said.append(str(caught.value))
+    return said
+
+
+LINKED = ({**three(".tsv"), "entity_links.tsv": "a\tjavascript:alert(1)\n"}, "")
+LARGE = ({**three(".tsv"), "entity_labels.tsv": "x" * 20_000}, "")
 
 
 @pytest.mark.parametrize("options", [{"separator": "dots"}, {"columns": "hhh"}, {"folder": "nowhere"}])
