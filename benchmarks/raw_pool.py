@@ -64,12 +64,12 @@ def report(study: Study, names: list[str]) -> str:
         ["pooled triples", *map(len, keys.values())],
         ["questions with fewer than 10 candidates", *(f"{of.short / of.questions:.1%}" for of in found.values())],
         [
-            "of its triples, in the published pool",
+            "share of its triples that are in the published pool",
             "",
             *(f"{len(keys[n] & theirs) / len(keys[n]):.1%}" for n in heads[2:]),
         ],
         [
-            "of the published pool, among its triples",
+            "share of the published pool that it has",
             "",
             *(f"{len(keys[n] & theirs) / len(theirs):.1%}" for n in heads[2:]),
         ],
@@ -87,15 +87,15 @@ def report(study: Study, names: list[str]) -> str:
         "\n\n".join(
             [
                 "# The published seeds, pooled by both rules",
-                f"Written by `benchmarks/raw_pool.py`. {len(seeds):,} published seeds of FB15k-237, depth {DEPTH}, and"
-                f" systems of `benchmarks/thirteen.py` (validation MRR: {scores}); beside them the published pool,"
-                " which six systems of Zhou et al. (2022) made.",
+                f"`benchmarks/raw_pool.py` writes this page. It pools the {len(seeds):,} published seeds of FB15k-237"
+                f" to depth {DEPTH} with systems of `benchmarks/thirteen.py` (validation MRR: {scores}). The column"
+                " *published* is the pool that Zhou et al. (2022) made with six systems.",
                 "## Size and overlap",
                 table(heads, sizes),
                 "## Triples by smallest depth",
                 table(["depth", *pools], depths),
                 "## Mean candidates of a question, by its known answers",
-                "A candidate is a pooled triple or a seed; known answers are those in train and valid.",
+                "A candidate is a pooled triple or a seed. Known answers are those in train and valid.",
                 table(["known answers", "questions", *pools], known),
             ]
         )

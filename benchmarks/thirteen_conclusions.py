@@ -18,7 +18,7 @@ def conclusions(of: "Compared") -> "Iterator[str]":
     """Yield a sentence for each conclusion, in the paper's order."""
     few = len(of.names) < FEWEST
     if few:
-        yield f"{len(of.names)} systems are too few: below {FEWEST} of them nothing is said to hold or not to."
+        yield f"{len(of.names)} systems are too few: with fewer than {FEWEST}, no conclusion is confirmed or denied."
     every = (
         _spread,
         _drastic,
@@ -41,9 +41,9 @@ def _spread(of: "Compared") -> str:
     ours = of.values["O"]["micro_mrr"].mean()
     theirs = [SYSTEMS[name][0] for name in of.names]
     return (
-        f"Read all of these with the spread of the systems in mind: Micro MRR on O goes from {ours.min():.3f} to"
-        f" {ours.max():.3f} here, from {min(theirs):.3f} to {max(theirs):.3f} as published. Where gaps are wide, labels"
-        " seldom turn an order, so tau is high."
+        f"Keep the spread of the systems in mind: Micro MRR on O goes from {ours.min():.3f} to {ours.max():.3f} here,"
+        f" and from {min(theirs):.3f} to {max(theirs):.3f} in the paper. If systems are far apart, labels seldom change"
+        " their order, so tau is high."
     )
 
 
@@ -56,11 +56,11 @@ def _drastic(of: "Compared") -> str:
     taus = of.taus["S", "S-C"]
     tau = taus["micro_mrr"]
     theirs = of.published_tau(("S", "S-C"), "micro_mrr")
-    told = "" if theirs is None else f"; the published rows give {theirs:.2f}"
+    told = "" if theirs is None else f"; tau of the published rows is {theirs:.2f}"
     return (
         f"More labels change the order by micro measures drastically (tau far below {LOW}):"
         f" {verdict(tau.low, tau.high, LOW)}. Tau of Micro MRR between S and S-C is {tau.value:.2f}"
-        f" [{tau.low:.2f}, {tau.high:.2f}]{told}. What differs are the systems and how long they were trained."
+        f" [{tau.low:.2f}, {tau.high:.2f}]{told}. The systems differ, and so does their training time."
     )
 
 
@@ -84,8 +84,8 @@ def _first(of: "Compared") -> str:
     place = 1 + int((means["S-C"] > means["S-C"][best]).sum())
     found = HOLDS if place > len(of.names) // 3 else NOT
     return (
-        f"The best system on O by Micro MRR falls to the middle on S-C (the paper's: first to eighth): {found}. Here"
-        f" {of.names[best]} is first on O and place {place} of {len(of.names)} on S-C."
+        f"The best system on O by Micro MRR falls to the middle on S-C (in the paper from first to eighth): {found}."
+        f" Here {of.names[best]} is first on O and place {place} of {len(of.names)} on S-C."
     )
 
 
@@ -104,7 +104,7 @@ def _categories(of: "Compared") -> str:
     same = all(tau[name] > 0.95 for name in fixed) and all(tau[name] < 0.95 for name in changed)
     told = ", ".join(f"{name} {tau[name]:.2f}" for name in [*fixed, *changed])
     return (
-        "The order stays in relations of one to one and changes where labels were added:"
+        "The order stays the same for 1-1 relations and changes where labels were added:"
         f" {HOLDS if same else NOT}. Tau of Micro MRR between S and S-C: {told}."
     )
 
@@ -125,7 +125,9 @@ def _macro_correlates(of: "Compared") -> str:
         f" macro {macro.value:.2f} [{macro.low:.2f}, {macro.high:.2f}]"
         for name, micro, macro in found
     )
-    return f"Macro measures are more stable to sparse labels than micro ones: {how}. Tau between S and S-C, {told}."
+    return (
+        f"Macro measures are more stable under sparse labels than micro measures: {how}. Tau between S and S-C, {told}."
+    )
 
 
 def _mixture(of: "Compared") -> str:
@@ -142,8 +144,8 @@ def _mixture(of: "Compared") -> str:
     plain, weighted = tau_of_means(old, new), tau_of_means(old, again)
     how = UNKNOWN if plain > 0.95 else HOLDS if weighted - plain < (1 - plain) / 2 else NOT
     return (
-        f"The mixture of relations is not the main cause of the change: {how}. Tau of Micro MRR between S and S-C is"
-        f" {plain:.2f}, and {weighted:.2f} when S-C has the relation shares of S; the paper has -0.23 and -0.21."
+        f"The shares of relations are not the main cause of the change: {how}. Tau of Micro MRR between S and S-C is"
+        f" {plain:.2f}; with the relation shares of S, it is {weighted:.2f}. The paper has -0.23 and -0.21."
     )
 
 
@@ -154,8 +156,8 @@ def _difficulty(of: "Compared") -> str:
     near = abs(medians["O"] - medians["S-C"]) < 0.05
     told = ", ".join(f"{key} {value:.3f}" for key, value in medians.items())
     return (
-        f"What was labelled is not easier than what was there: {HOLDS if near else NOT}. The median relation of {name}"
-        f" by Micro MRR: {told}."
+        f"The new labels are not easier than the old ones: {HOLDS if near else NOT}. Micro MRR of the median relation"
+        f" of {name}: {told}."
     )
 
 
@@ -180,7 +182,7 @@ def _stability(of: "Compared") -> str:
     below = all(found["O"][f"macro_{name}"] < found["O"][f"micro_{name}"] for name in ("mrr", "hits@10"))
     told = "; ".join(f"{key}: {', '.join(f'{n} {v:.3f}' for n, v in by.items())}" for key, by in found.items())
     return (
-        "Macro measures are more stable when test triples are left out of O, less so on S-C:"
+        "Macro measures are more stable than micro measures when test triples are left out of O, less so on S-C:"
         f" {HOLDS if above else NOT if below else UNKNOWN}. Mean tau with 80 % of the positives, {REPEATS} draws."
         f" {told}."
         " The paper reads 0.8 for micro and above 0.95 for macro measures from its figure 7a."
@@ -196,6 +198,6 @@ def _discrimination(of: "Compared") -> str:
     closer = abs(np.subtract(*gap["S-C"])) < abs(np.subtract(*gap["O"]))
     told = "; ".join(f"{key}: micro {micro:.3f}, macro {macro:.3f}" for key, (micro, macro) in gap.items())
     return (
-        "Macro measures tell more pairs apart than micro ones on O, and the gap closes on S-C:"
-        f" {HOLDS if better and closer else NOT}. Mean p of all pairs by MRR, {told} (less is better)."
+        "Macro measures separate more pairs than micro measures on O, and the gap closes on S-C:"
+        f" {HOLDS if better and closer else NOT}. Mean p of all pairs by MRR, {told} (lower is better)."
     )

@@ -38,22 +38,22 @@ PAIRS = (("S", "S-C"), ("S", "O"), ("O", "S-C"))
 SEED, RESAMPLES, REPEATS = 7, 1000, 50
 # what keeps a system below the published figure, as far as its training tells
 BELOW = {
-    "atte": "It stopped after five epochs without a better one, at two fifths of its first learning rate; thirteen.py"
-    " now has no patience, and lets the rate fall to a fiftieth",
-    "tucker": "Its score still rose in the last epochs: too few of them for dropout .3, .4 and .5; thirteen.py now"
-    " drops less",
-    "hake": "Its score still rose in the last of seven epochs: each takes nearly three minutes, since the distance to"
-    " every wrong answer is computed anew",
-    "rotate": "The loss was responsible: fourteen epochs of the self-adversarial loss gave 0.1535, twenty of"
-    " cross-entropy against 1,000 wrong answers gave this",
-    "conve": "Its score still rose in the last of six epochs over all wrong answers; thirteen.py now draws 1,000",
-    "interacte": "Its score still rose in the last of six epochs, with a smaller network than the preset",
-    "compgcn": "Too few steps: three epochs gave a validation MRR of .156 in batches of 4,096 questions (121 s), .148"
-    " with 200 numbers for each entity, and .203 in batches of 1,024 (285 s), which thirteen.py now has; it still"
-    " rose in the last of five epochs",
-    "hitter": "Its neighbours: three epochs gave a validation MRR of .117 with 8 of them, .144 with 16, and .086 with 8"
-    " and 128 numbers for each entity; thirteen.py now has 16",
-    "bique": "It had 128 numbers for each entity, where the paper has 1,024; thirteen.py now has 512",
+    "atte": "It stopped after five epochs without a better one, at two fifths of its first learning rate. Now"
+    " thirteen.py sets no patience, and the rate falls to a fiftieth",
+    "tucker": "Its score still rose in the last epochs: it needs more epochs with dropout .3, .4 and .5. Now"
+    " thirteen.py uses less dropout",
+    "hake": "Its score still rose in the last of seven epochs. Each takes nearly three minutes, because the distance"
+    " to every wrong answer is computed separately",
+    "rotate": "The loss made the difference: fourteen epochs with the self-adversarial loss gave 0.1535, twenty epochs"
+    " with cross-entropy against 1,000 wrong answers gave this result",
+    "conve": "Its score still rose in the last of six epochs with all wrong answers. Now thirteen.py draws 1,000",
+    "interacte": "Its score still rose in the last of six epochs. Its network is smaller than the preset",
+    "compgcn": "Too few steps. Three epochs gave a validation MRR of .156 in batches of 4,096 questions (121 s), .148"
+    " with 200 numbers for each entity, and .203 in batches of 1,024 (285 s). Now thirteen.py uses batches of 1,024."
+    " The score still rose in the last of five epochs",
+    "hitter": "Too few neighbours. Three epochs gave a validation MRR of .117 with 8 neighbours, .144 with 16, and .086"
+    " with 8 and 128 numbers for each entity. Now thirteen.py uses 16",
+    "bique": "It had 128 numbers for each entity; the paper has 1,024. Now thirteen.py uses 512",
 }
 
 
@@ -130,10 +130,11 @@ class Compared:
         from benchmarks.thirteen_conclusions import conclusions
 
         yield (
-            "# Thirteen systems on FB15k-237\n\nWritten by `benchmarks/thirteen_tables.py` from the files beside it,"
-            " which `benchmarks/thirteen.py` makes: NAME.json has settings, seconds, seed and measures of a system,"
-            " NAME.npz its ranks of all test and pooled triples on both sides. O is the full test set (20,466 triples),"
-            " S the 1,023 published seeds, S-C the published labels of their pool."
+            "# Thirteen systems on FB15k-237\n\n`benchmarks/thirteen_tables.py` writes this page from the files beside"
+            " it, and `benchmarks/thirteen.py` writes those files. NAME.json has the settings, seconds, seed and"
+            " measures of a system. NAME.npz has its ranks of all test and pooled triples on both sides.\n\n"
+            "The page compares three label sets. O is the full test set (20,466 triples), S is the 1,023 published"
+            " seeds, and S-C is the published labels of their pool."
         )
         yield self.systems()
         for of in SETS:
@@ -148,17 +149,19 @@ class Compared:
         rows = []
         for name, one in self.figures.items():
             apart = 100 * (one["test_mrr"] / one["published_mrr"] - 1)
-            changed = ", ".join(f"{key} {value}" for key, value in one["changed"].items()) or "the preset"
+            changed = ", ".join(f"{key} {value}" for key, value in one["changed"].items()) or "none"
             rows.append([name, f"{one['published_mrr']:.3f}", one["test_mrr"], f"{apart:+.1f} %", one["validation_mrr"],
                          f"{one['best_epoch']} of {one['epochs']}", round(one["seconds"] / 60), one["seed"],
                          changed + (f". {BELOW[name]}" if name in BELOW else "")])  # fmt: skip
         missing = [name for name in SYSTEMS if name not in self.figures]
         rest = f"\n\nNot measured yet: {', '.join(missing)}." if missing else ""
         header = ["system", "published MRR", "test MRR", "difference", "validation MRR", "best epoch", "minutes",
-                  "seed", "set otherwise than the preset"]  # fmt: skip
+                  "seed", "changes to the preset"]  # fmt: skip
         return (
-            "## Systems\n\nOne thread of a shared CPU each. Test MRR: filtered, both sides, all 20,466 test triples."
-            f" Minutes are wall time beside other work.\n\n{table(header, rows)}{rest}"
+            "## Systems\n\nEach system used one thread of a shared CPU. Test MRR is filtered, over both sides of all"
+            " 20,466 test triples. Minutes are wall time; other work ran on the same machine.\n\n"
+            + table(header, rows)
+            + rest
         )
 
     def measures(self, of: str) -> str:
@@ -193,8 +196,9 @@ class Compared:
         header = ["measure", *(text for a, b in PAIRS for text in (f"{a} – {b}", "published"))]
         found = table(header, rows)
         return (
-            f"## Tau between label sets\n\nKendall's tau-b of {len(self.names)} systems with its 95 % interval over"
-            f" {RESAMPLES:,} resamples of the questions; beside it tau of the 13 published rows.\n\n{found}"
+            f"## Tau between label sets\n\nThe table shows Kendall's tau-b of {len(self.names)} systems with its 95 %"
+            f" interval from {RESAMPLES:,} resamples of the questions. Beside it is tau of the 13 published rows.\n\n"
+            + found
         )
 
     def discrimination(self) -> str:
@@ -207,8 +211,8 @@ class Compared:
             for of, by in self.tests.items() for name, tests in by.items()
         ]  # fmt: skip
         return (
-            f"## Pairs told apart\n\nPaired two-tailed t-tests of the {pairs} pairs, as in the paper: answers of micro"
-            " measures count as independent. p_values.tsv has all p-values.\n\n"
+            f"## Significant pairs\n\nThe table shows paired two-tailed t-tests of the {pairs} pairs. As in the paper,"
+            " the answers of micro measures count as independent. p_values.tsv has all p-values.\n\n"
             + table(["labels", "measure", "n", "p < .05", "after Holm", "area (mean p)"], rows)
         )
 
