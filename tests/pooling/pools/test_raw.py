@@ -146,7 +146,7 @@ def test_a_list_with_every_answer_to_its_question_is_full_whatever_the_rest_of_t
     asked = question_id(side, graph.entities[given], graph.relations[relation])
     others = [e for e in range(graph.num_entities) if e != answer][:3]
     listed = [others[0], answer, others[1]]
-    lines = [f"{asked} Q0 {trec_word(graph.entities[e])} 1 {-i} x\n" for i, e in enumerate(listed)]
+    lines = [f"{asked} Q0 {trec_word(graph.entities[e])} {i + 1} {-i} x\n" for i, e in enumerate(listed)]
     (tmp_path / "run").write_text("".join(lines))
     run = import_run(trained, tmp_path / "run", name="x").system.run
     assert read_topk(run).raw.tolist() == [[1, 3]]
