@@ -96,6 +96,7 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
         "extend-pool": "gpu",
         "score": "gpu",
         "import-graph": "cpu",
+        "import-run": "cpu",
         "evaluate": "cpu",
         "export": "cpu",
         "open-world": "gpu",

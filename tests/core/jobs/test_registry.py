@@ -12,6 +12,7 @@ def test_every_kind_has_a_function_a_queue_and_a_stage() -> None:
         "extend-pool",
         "score",
         "import-graph",
+        "import-run",
         "evaluate",
         "export",
         "open-world",
