@@ -31,7 +31,8 @@ _SETTLED = {
     "agreed": "two people agreed", "adjudicated": "an adjudicator decided", "imported": "labels made elsewhere",
     "undecided": "undecided, counts as unjudged", "open": "without an answer yet",
 }  # fmt: skip
-_LAST = ("CITATION.cff", "datacite.json", "croissant.json", "CHECKSUMS.sha256")  # files that are written after the card
+# files that are written after the card
+_LAST = ("CITATION.cff", "datacite.json", "croissant.json", "ro-crate-metadata.json", "CHECKSUMS.sha256")
 
 
 # PyKEEN drops triples of entities that its train lacks: hence the numbers of all entities beforehand
@@ -218,7 +219,7 @@ def _terms(content: Content) -> Iterator[str]:
     yield terms.citation or f"Cite as: test set {qrels.pool.name}/{qrels.name}, SHA-256 {qrels.sha256}."
     yield ""
     yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
-    yield "datacite.json, croissant.json and the checksums; all other files are the same bytes."
+    yield "datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are the same bytes."
     if terms.version > 1:
         yield ""
         earlier = qrels.terms.filter(version__lte=terms.version).order_by("version")

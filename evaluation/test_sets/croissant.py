@@ -58,11 +58,14 @@ def _creator(one: Creator) -> dict[str, str]:
     return {"@type": kind, "name": one.name, **({"url": one.address} if one.address else {})}
 
 
+def encoding_of(name: str) -> str:
+    """Return the kind of a file; Croissant calls a packed table by what is in it."""
+    return _TYPES.get(Path(name.removesuffix(".gz")).suffix, "text/plain")
+
+
 def _file(name: str, sha256: str, size: int) -> dict[str, Any]:
-    # Croissant calls a packed table by what is in it
-    kind = _TYPES.get(Path(name.removesuffix(".gz")).suffix, "text/plain")
     named = {"@type": "cr:FileObject", "@id": name, "name": name, "description": about(name), "contentUrl": name}
-    return {**named, "contentSize": f"{size} B", "encodingFormat": kind, "sha256": sha256}
+    return {**named, "contentSize": f"{size} B", "encodingFormat": encoding_of(name), "sha256": sha256}
 
 
 def _records(table: Table) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from evaluation.test_sets.citation import citation_lines, datacite
 from evaluation.test_sets.croissant import croissant
 from evaluation.test_sets.files import EVERYTHING, Content, ExportOptions, exported_files
 from evaluation.test_sets.labels import label_columns, label_figures
+from evaluation.test_sets.ro_crate import ro_crate
 from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
 from pooling.graphs.opening import open_graph
@@ -59,6 +60,7 @@ def export_test_set(
         "CITATION.cff": lambda aside, sums: citation_lines(qrels, terms),
         "datacite.json": lambda aside, sums: [datacite(qrels, terms)],
         "croissant.json": lambda aside, sums: [croissant(qrels, terms, aside, sums)],
+        "ro-crate-metadata.json": lambda aside, sums: [ro_crate(qrels, terms, aside, sums)],
     }
     return _write(folder, exported_files(content), describe)
 

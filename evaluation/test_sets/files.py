@@ -318,6 +318,7 @@ FILES = (
     ExportedFile("CITATION.cff", "how to cite it, for GitHub, Zenodo and reference managers"),
     ExportedFile("datacite.json", "the same as metadata of DataCite, kernel 4, for whoever registers a DOI"),
     ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),
+    ExportedFile("ro-crate-metadata.json", "the same as an RO-Crate"),
     ExportedFile("CHECKSUMS.sha256", "checksums of all of these: sha256sum -c CHECKSUMS.sha256"),
 )
 

@@ -13,6 +13,7 @@ import yaml
 from check_jsonschema.builtin_schemas import get_builtin_schema
 from datacite import schema45
 from jsonschema import Draft7Validator
+from rocrate.rocrate import ROCrate
 
 from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels
@@ -111,3 +112,17 @@ def test_croissant_says_creators_address_and_version(qrels: Qrels, tmp_path: Pat
     ]  # fmt: skip
     assert (data.metadata.url, data.metadata.license) == ("https://example.org/set", ["CC0-1.0"])
     assert str(data.metadata.version) == "1.0.1"
+
+
+def test_the_ro_crate_is_read_by_its_library(qrels: Qrels, tmp_path: Path):
+    folder = tmp_path / "out"
+    export_test_set(qrels, folder)
+    crate = ROCrate(folder)
+    assert crate.license == "https://spdx.org/licenses/CC-BY-4.0"
+    assert [(one.type, one["name"], one.id) for one in crate.root_dataset["creator"]] == [
+        ("Person", "Lovelace, Ada", f"https://orcid.org/{ADA.orcid}"), ("Organization", "The group", "#creator-2"),
+    ]  # fmt: skip
+    sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
+    del sums["ro-crate-metadata.json"]
+    assert {one.id: one["sha256"] for one in crate.data_entities} == sums
+    assert crate.root_dataset["url"] == "https://example.org/set" and crate.root_dataset["version"] == "1.0.0"

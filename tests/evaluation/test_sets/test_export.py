@@ -51,7 +51,8 @@ FILES = {
     "trec/qrels.txt", "trec/qrels_infap.txt", "trec/runs/transe.txt.gz", "trec/runs/distmult.txt.gz",
     "trec/runs/complex.txt.gz", "trec/bpref/transe.txt.gz", "trec/bpref/distmult.txt.gz", "trec/bpref/complex.txt.gz",
     "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv", "score.py",
-    "per_question.tsv.gz", "README.md", "CITATION.cff", "datacite.json", "croissant.json", "CHECKSUMS.sha256",
+    "per_question.tsv.gz", "README.md", "CITATION.cff", "datacite.json", "croissant.json",
+    "ro-crate-metadata.json", "CHECKSUMS.sha256",
 }  # fmt: skip
 OF_RUNS = ("trec/runs/", "trec/bpref/", "ranks/", "measures", "score", "per_question")  # not there without runs
 
@@ -138,7 +139,7 @@ def test_croissant_is_valid_and_its_records_are_the_lines(qrels: Qrels, folder: 
     assert "context" not in caplog.text  # of another version
     described = {one.id: one.sha256 for one in data.metadata.distribution}
     sums = dict(reversed(line.split("  ")) for line in (folder / "CHECKSUMS.sha256").read_text().splitlines())
-    assert described == {name: sha256 for name, sha256 in sums.items() if name != "croissant.json"}
+    assert described == {n: of for n, of in sums.items() if n not in ("croissant.json", "ro-crate-metadata.json")}
     # nobody has labelled here: no record, no record set
     assert [one.id for one in data.metadata.record_sets] == [
         "triples", "judgements", "topics", "measures", "per_question",
