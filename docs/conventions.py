@@ -119,13 +119,13 @@ CONVENTIONS = (
     Convention(
         "judged@k", "ir_measures 0.4, Judged@10",
         "Counts positives, negatives and, by the page's setting, assumed negatives.",
-        "Counts every line of the qrels, also grade -1 (in the pool, unjudged). Lists shorter than k are divided by "
-        "their own length by both, and a question that the run missed counts 0.",
+        "Counts every line of the qrels, also grade -1 (in the pool, unjudged). Both tools divide a list shorter than "
+        "k by its own length, and count 0 for a question that the run missed.",
         "A list a, b, c; a is positive, b negative, c in the pool and unjudged", 2 / 3, 1.0, judged,
     ),
     Convention(
         "A question that the run missed", "trec_eval 9 and pytrec_eval, map",
-        "Counts 0 for a question that the run was asked and did not answer.",
+        "Counts 0 if the run was asked a question and did not answer it.",
         "Leaves the question out of the mean; `trec_eval -c` and ir_measures count 0.",
         "Two questions with one answer each; the run ranks the answer first in one and lacks the other", 0.5, 1.0,
         missed_question,
@@ -133,14 +133,14 @@ CONVENTIONS = (
     Convention(
         "Equal scores in a list", "trec_eval 9, recip_rank",
         "One seeded random order of all entities breaks ties, the same for every system and question.",
-        "The name of the document breaks ties, the larger name first, so a system can gain by its names. Our exports "
-        "give tied candidates scores in our order, so that trec_eval repeats our figures.",
+        "The name of the document breaks ties, larger names first, so a system can gain by its names. Our exports "
+        "give tied candidates scores in our order, so trec_eval repeats our figures.",
         "Candidates a and b have the same score, a is the answer", 1.0, 0.5, tied_list,
     ),
     Convention(
         "Equal scores in average precision", "scikit-learn, average_precision_score",
         "Ranks the list strictly, as trec_eval does. The page Triple classification follows scikit-learn.",
-        "Tied candidates share one threshold: all are returned, or none is.",
+        "Tied candidates share one threshold: either all are returned, or none.",
         "Candidates a and b have the same score, a is the answer", 1.0, 0.5, tied_average_precision,
     ),
     Convention(
@@ -151,20 +151,20 @@ CONVENTIONS = (
     ),
     Convention(
         "Counts", "ir_measures 0.4, NumRet and NumRelRet; trec_eval, num_ret and num_rel_ret",
-        "Mean over the questions, as every measure here.",
-        "Sum over the questions: our value times the number of questions.",
+        "Takes the mean over the questions, like every other measure.",
+        "Take the sum over the questions: our value times the number of questions.",
         "Two questions with 2 and 4 candidates returned", 3.0, 6.0, returned,
     ),
     Convention(
         "Nothing to choose", "PyKEEN 1.11, adjusted arithmetic mean rank index",
-        "Undefined, with the reason, where every answer is the only candidate of its question.",
-        "Gives the value of a chance order.",
+        "Gives no value, but a reason, if every answer is the only candidate of its question.",
+        "Gives the value of a random order.",
         "One question whose answer is its only candidate", None, 0.0, only_candidate,
     ),
     Convention(
         "Equal means in tau", "scipy, kendalltau",
-        "Means are rounded to 12 digits first, so that the order of a sum makes no order of systems.",
-        "Compares floats as they are.",
+        "Rounds means to 12 digits first, so rounding errors of a sum do not decide the order of systems.",
+        "Compares the floats without rounding.",
         "Means 0.3, 0.1 + 0.2 and 0.5 (as floats) against 1, 2, 3", 0.8164965809277261, 1.0, noise,
     ),
 )  # fmt: skip
@@ -182,8 +182,8 @@ SAME = {
 GRADES = "needs grades; answers here are right or wrong"
 ASPECTS = "needs aspects of a question; ours have one"
 MISSING = {
-    "the number of questions is beside every figure, as n": ("NumQ", "num_q"),
-    "the same for every system: the page Answers per question and the column n show it": ("NumRel", "num_rel"),
+    "every figure shows its number of questions as n": ("NumQ", "num_q"),
+    "the same for every system; see the page Answers per question and the column n": ("NumRel", "num_rel"),
     GRADES: (
         "ERR", "NERR8", "NERR9", "NERR10", "NERR11", "ndcg_rel", "Rndcg", "G", "binG", "SDCG", "utility",
     ),
@@ -191,21 +191,21 @@ MISSING = {
         "AP_IA", "MAP_IA", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "P_IA", "StRecall", "alpha_DCG", "alpha_nDCG", "α_DCG",
         "α_nDCG",
     ),
-    "models a person who reads on, with a parameter of patience; no work on link prediction reports it": (
+    "models how patiently a person reads on; no work on link prediction reports it": (
         "RBP", "BPM", "INST", "INSQ",
     ),
-    "compares with ideal lists of preferred order, which are not labelled": ("Compat",),
-    "the chance that an answer is above a wrong candidate is near 1 for every system: most candidates are wrong": (
+    "compares with an ideal order of preference, which nobody labels here": ("Compat",),
+    "near 1 for every system: it is the chance that an answer ranks above a wrong candidate": (
         "Accuracy",
     ),
     "set precision relative to the best one of the same length; use R-precision": (
         "SetRelP", "set_relative_P", "relative_P",
     ),
     "the mean of eleven values of iprec; IPrec at recall 0 alone is missing, since k starts at 1": ("11pt_avg",),
-    "a geometric mean over questions is 0, or rests on a smallest value somebody chose, as soon as one question is": (
+    "if one question has the value 0, a geometric mean is 0 or depends on an arbitrary smallest value": (
         "gm_map", "gm_bpref",
     ),
     "R-precision at multiples of the number of answers; p@k and recall@k show the same curve": ("Rprec_mult",),
-    "judged@k says how many of the first k are judged, and the rank rows hold no others": ("num_nonrel_judged_ret",),
-    "a text, no measure": ("runid", "relstring"),
+    "use judged@k: it shows how many of the top k candidates are judged": ("num_nonrel_judged_ret",),
+    "a text, not a measure": ("runid", "relstring"),
 }  # fmt: skip

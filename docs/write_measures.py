@@ -8,25 +8,30 @@ sys.path.append(str(ROOT / "docs"))  # conventions.py
 PATH = ROOT / "docs" / "measures.md"
 HEAD = """# Measures
 
-Written by `docs/write_measures.py` from the registry (`evaluation/measures/registry.py`): change it there.
+`docs/write_measures.py` writes this page from the registry (`evaluation/measures/registry.py`). Make changes there.
 
-T are the positives of a label set, A_q the entities that answer question q by one of them. *Micro* measures are means over answers: each answer is ranked with the other answers of its question removed, ties by the mean of the best and the worst position. *Macro* measures are means over questions. Lists are in strict order: ties are broken by one seeded random order of the entities. Entities that answer a question in train, valid, or in the part of test that was not sampled are no candidates.
+- The **answers** of a question q are the entities that complete it to a positive triple of the label set. n_q is their number.
+- The **candidates** of a question are all entities, except those that answer it in train, in valid, or in the unsampled part of test.
+- **Micro** measures are means over answers. Each answer is ranked with the other answers of its question removed. Its rank is the mean of its best and worst position among equal scores.
+- **Macro** measures are means over questions. Their lists are in strict order: one seeded random order of the entities breaks ties.
+- **Condensed** lists hold judged candidates only. Unjudged candidates are removed before ranking. By default, assumed negatives count as judged.
+- **Adjusted** ranks are compared with a random order. N(q, a) is the number of candidates in this order: the candidates of q without its answers other than a.
 
-*Condensed* lists hold judged candidates only: what nobody judged is removed before ranking. Assumed negatives count as judged if that is asked for, which is the default. *Adjusted* ranks are compared with those of a random order of the N(q, a) candidates that answer a stands among: those of q without its other answers. n_q is the number of answers of q.
+By default you see {usual}. You can choose any cut-off by name: `micro_hits@5`, `ndcg@100`.
 
-Shown unless others are asked for: {usual}. Any cut-off can be asked for by name: `micro_hits@5`, `ndcg@100`. A system that did not return an answer gets 0 for it, where a mean rank is undefined. What is undefined has no value but a reason: no question has an answer under the labels, the run did not return an answer that a mean rank needs, or every answer is the only candidate of its question.
+If a system did not return an answer, it gets 0 for that answer. A mean rank is then undefined. An undefined measure has a reason instead of a value: no question has an answer under the labels, the run did not return an answer that a mean rank needs, or every answer is the only candidate of its question.
 """  # noqa: E501
 
 
 ESTIMATED = """## Estimated from a sample
 
-`estimate` and the page *Estimates* give {measured} and what follows for a pool of which a random sample is judged, by a model with 95 % intervals; how is in [evaluation.md](evaluation.md#estimates). p_i is the probability that triple i is drawn, p_ij that both are.
+If a random sample of a pool is judged, `estimate` and the page *Estimates* give {measured} and the estimates below. A model gives 95 % intervals; [Evaluation](evaluation.md#estimates) explains it. p_i is the probability that triple i is drawn, and p_ij is the probability that both i and j are drawn.
 """  # noqa: E501
 
 
 CONVENTIONS = """## Where other tools differ
 
-Each line is one example that a test computes with both. Where a tool is not named, the values are the same; tests compare with trec_eval, ir_measures, PyKEEN, scikit-learn and scipy.
+Each line is one example, and a test computes it with both tools. Tools that are not named give the same values: tests compare ours with trec_eval, ir_measures, PyKEEN, scikit-learn and scipy.
 
 | subject | here | there | example | our value | their value |
 |---|---|---|---|---|---|

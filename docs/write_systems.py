@@ -14,25 +14,35 @@ COLUMNS = ("graph", "validation MRR", "test MRR", "epochs", "seconds an epoch", 
 EXAMPLE = ROOT / "docs" / "example_system.py"
 HEAD = """# Systems
 
-Written by `docs/write_systems.py` from the registry (`pooling/systems/`), `docs/systems_measured.tsv` and `docs/measured/`: change it there.
+`docs/write_systems.py` writes this page from the registry (`pooling/systems/`), `docs/systems_measured.tsv` and `docs/measured/`. Make changes there.
 
-A system is a model with its settings and seed. All that learn vectors are trained with reciprocal relations, so that every question asks for a tail, of a relation or of its inverse; in a formula h, r and t are the vectors of head, relation and tail. Trained unless others are asked for: {usual}.
+A system is a model with its settings and seed. Systems that learn vectors are trained with reciprocal relations: every question asks for a tail, either of a relation or of its inverse. In formulas, h, r and t are the vectors of head, relation and tail. By default, these systems are trained: {usual}.
 
-`python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --num-seeds 3 --best` trains three seeds of each and archives all but the best by validation MRR (a tie goes to the lower seed). `--systems all` trains every one of this page, `--systems pykeen:PairRE` another model of PyKEEN's by its class name. A setting goes to those systems that have it. In the browser the systems page of a graph trains what is ticked, *Set up* gives all settings of one system, *Any other PyKEEN model* those of one by its class name, and *Compare systems* shows curves, time, memory and settings side by side.
+```sh
+python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --num-seeds 3 --best
+```
 
-What rests on a system must not change: one that has a run or is in a pool is not trained anew but cloned. An archived system is in no list and no new pool; the pools that use it keep it. A training whose loss diverges keeps its best epoch, and the page of the system says so. Memory is estimated before a training starts, and one that does not fit is refused with the figure. Peak memory on the pages is that of the GPU, or of the worker with its libraries.
+This command trains three seeds of each system. It keeps the best by validation MRR and archives the others; if two seeds tie, it keeps the lower one. `--systems all` trains all systems of this page. `--systems pykeen:PairRE` trains another PyKEEN model by its class name. `--set` changes a setting of every system that has it.
+
+In the browser, tick systems on the systems page of a graph to train them. *Set up* shows all settings of one system, *Any other PyKEEN model* shows those of a PyKEEN class, and *Compare systems* shows curves, time, memory and settings side by side.
+
+- A system with a run or a pool cannot be trained again, because its results would change. Clone it instead.
+- An archived system is in no list and no new pool. Pools that use it keep it.
+- If the loss diverges, the training keeps its best epoch, and the page of the system says so.
+- Memory is estimated before a training starts. If it does not fit, the training is refused, with the estimate.
+- Peak memory on the pages is the memory of the GPU, or of the worker with its libraries.
 
 ## Files of a system
 
-Researchers and managers take them from the page of a trained system. They come from the checkpoint of the best epoch, which is read without running code from it; nothing that people upload is unpickled.
+Researchers and managers download these files from the page of a trained system. They come from the checkpoint of the best epoch. The site reads it without running code from it, and never unpickles an uploaded file.
 
 | file | what it holds |
 |---|---|
-| `weights.safetensors` | all weights by name; graph, kind, seed and settings as metadata. A tensor that has several names has the first only: load with `strict=False` |
-| `entities.npy` | one row an entity: its tables side by side, in order of their names in the weights; complex numbers as pairs of real and imaginary part |
+| `weights.safetensors` | all weights by name, with graph, kind, seed and settings as metadata. If a tensor has several names, only the first is stored, so load with `strict=False` |
+| `entities.npy` | one row per entity: its tables side by side, in the order of their names in the weights. Complex numbers are pairs of real and imaginary part |
 | `entities.tsv` | row, key and label of each entity |
-| `relations.npy` | two rows a relation: 2r where its tail is asked for, 2r + 1 where its head is |
-| `relations.tsv` | row, relation, and what it asks for |
+| `relations.npy` | two rows per relation: row 2r for tail questions, row 2r + 1 for head questions |
+| `relations.tsv` | row, relation, and the side that is asked for |
 
 ## Families
 
@@ -40,15 +50,24 @@ Researchers and managers take them from the page of a trained system. They come 
 
 ## Settings that all training has
 
-The preset depends on the size of the graph: above {limit:.0e} scores an epoch against all entities wrong answers are drawn, below all are scored. Systems differ from these values as their sections say.
+The preset depends on the size of the graph. If an epoch against all entities has more than {limit:.0e} scores, the graph is large, and wrong answers are drawn. On small graphs, all entities are scored. The section of a system lists its own values.
 
 {common}
 """  # noqa: E501
 ADDING = """## Adding a system
 
-A system is one file and one line: the file in `pooling/systems/`, the line in `SYSTEMS` of `pooling/systems/__init__.py`. Pages, forms, commands, training, ranking, downloads and this page follow from its entry. The file says how the model is built, what a question becomes (`query`), what an entity is to it (`features`), and by which form the two are a score: `dot`, `euclidean`, `link` (a function of the dot product and the length of the features), `pointwise` (any function of both, coordinate by coordinate) or `model` (such a function with weights of its own). A model of PyKEEN's is built in `build`; others are tables of vectors and networks, as here, where an entity has two vectors. Import torch and pykeen inside functions, so that pages need not wait for them.
+To add a system, write one file in `pooling/systems/` and add one line to `SYSTEMS` in `pooling/systems/__init__.py`. Pages, forms, commands, training, ranking, downloads and this page use this entry. The file defines:
 
-This file is `docs/example_system.py`. A test registers it, trains it on a small graph and compares its scores with the formula; a new system wants the same test, beside the others in `tests/pooling/systems/`.
+| part | what it defines |
+|---|---|
+| `build` | the model: a PyKEEN model, or tables of vectors and networks as in the example below, where an entity has two vectors |
+| `query` | the vector of a question |
+| `features` | the vector of an entity |
+| the form | how the two become a score |
+
+There are five forms: `dot`, `euclidean`, `link` (a function of the dot product and the length of the features), `pointwise` (any function of both, coordinate by coordinate) and `model` (such a function with its own weights). Import torch and pykeen inside functions, so pages do not wait for them.
+
+The example is `docs/example_system.py`. A test registers it, trains it on a small graph and compares its scores with the formula. Write the same test for a new system, in `tests/pooling/systems/`.
 
 ```python
 {example}```

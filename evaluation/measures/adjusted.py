@@ -21,7 +21,7 @@ from evaluation.measures.rank_table import Floats, Ints
 SOURCE = "PyKEEN 1.11, {metric}; {paper}"
 BERRENDORF, HOYT = "Berrendorf et al. 2020, arXiv 2002.06914", "Hoyt et al. 2022, arXiv 2203.07544"
 Kernel = Callable[[Labelled, int | None], Floats]
-OF_A_GROUP = "Chance is that of the label set or group shown; resampled questions keep it."
+OF_A_GROUP = "Chance is computed for the label set or group shown. Resampled questions keep the same chance."
 
 
 def candidates_of_answers(answers: Labelled) -> Ints:
@@ -64,28 +64,28 @@ def _adjusted(metric: str, paper: str, base: Kernel, **more: str) -> dict[str, A
 ROWS = (
     Measure(
         "amr", "Adjusted MR", "micro", "none", 0.0, 2.0, False,
-        "Micro MR divided by the mean rank that a random order would reach: 1 is chance. "
-        "It allows to compare graphs with different numbers of entities.",
+        "Micro MR divided by the mean rank of a random order, so 1 is chance. "
+        "Use it to compare graphs with different numbers of entities.",
         "MR / E[MR], E[MR] = mean over (q, a) of (N(q, a) + 1) / 2",
         **_adjusted("AdjustedArithmeticMeanRank", BERRENDORF, micro.rank, missing=micro.MISSING),
     ),
     Measure(
         "amri", "Adjusted MR index", "micro", "none", -1.0, 1.0, True,
-        "Adjusted MR turned so that 1 is the best and 0 is chance. "
-        "Below 0 a system is worse than a random order.",
+        "Adjusted MR on a scale where 1 is the best and 0 is chance. "
+        "Below 0, a system is worse than a random order.",
         "1 - (MR - 1) / (E[MR] - 1)",
         **_adjusted("AdjustedArithmeticMeanRankIndex", BERRENDORF, micro.rank, missing=micro.MISSING),
     ),
     Measure(
         "adjusted_mrr", "Adjusted MRR", "micro", "none", None, 1.0, True,
-        "Micro MRR moved so that chance is 0 and the best is 1. "
-        "With thousands of candidates chance is near 0 and it differs little from Micro MRR.",
+        "Micro MRR on a scale where chance is 0 and the best is 1. "
+        "With thousands of candidates, chance is near 0 and the value is close to Micro MRR.",
         "(MRR - E[MRR]) / (1 - E[MRR]), E[MRR] = mean over (q, a) of (1 + 1/2 + ... + 1/N(q, a)) / N(q, a)",
         **_adjusted("AdjustedInverseHarmonicMeanRank", HOYT, micro.reciprocal_rank),
     ),
     Measure(
         "z_mrr", "z-MRR", "micro", "none", None, None, True,
-        "How many standard deviations Micro MRR lies above that of a random order. "
+        "Number of standard deviations by which Micro MRR exceeds that of a random order. "
         "It grows with the number of answers, as evidence does.",
         "(MRR - E[MRR]) / sqrt(Var[MRR]) under a random order",
         **_adjusted("ZInverseHarmonicMeanRank", HOYT, micro.reciprocal_rank),
@@ -93,9 +93,9 @@ ROWS = (
     Measure(
         "gmr", "Geometric mean rank", "micro", "none", 1.0, None, False,
         "Geometric mean of the ranks of all answers, each with the question's other answers removed. "
-        "A badly placed answer weighs less than in Micro MR.",
+        "A low-ranked answer has less weight than in Micro MR.",
         "exp(mean over (q, a) of log rank(q, a))", SOURCE.format(metric="GeometricMeanRank", paper=HOYT),
         micro.log_rank, (None,), finish=np.exp, missing=micro.MISSING.replace("mean", "geometric mean"),
-        caution="Tests and per-answer values are on the logarithm of the rank.",
+        caution="Tests and per-answer values use the logarithm of the rank.",
     ),
 )  # fmt: skip

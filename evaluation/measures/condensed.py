@@ -15,8 +15,8 @@ from evaluation.measures.rank_table import Floats
 
 LEFT_OUT = {"bpref", "infap"}
 CAUTION = (
-    "It favours systems whose unjudged candidates stand high, since these vanish: read it with Judged@k. "
-    "With no judged negative every answer stands as high as it can."
+    "It favours systems with many unjudged candidates at the top, because these are removed. Read it with Judged@k. "
+    "Without a judged negative, every answer gets its best possible rank."
 )
 
 
@@ -29,7 +29,7 @@ def _condense(measure: Measure) -> Measure:
         name=f"condensed_{measure.name}",
         label=f"Condensed {measure.label}",
         description=f"{measure.label} when unjudged candidates are removed before ranking. "
-        "It asks only what the labels can tell.",
+        "It uses only what the labels tell.",
         formula=f"{measure.formula}, in lists of judged candidates",
         source=f"{measure.source}; condensed lists: Sakai 2007, Alternatives to Bpref",
         kernel=kernel,

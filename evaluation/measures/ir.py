@@ -74,7 +74,7 @@ def inferred_average_precision(answers: Labelled, k: int | None = None) -> Float
 
 
 PREFIX = "k = {k}: candidates after position k count as not returned"
-UNLABELLED = "What nobody judged counts as wrong: a system whose new answers were not pooled looks worse than it is."
+UNLABELLED = "Unjudged candidates count as wrong. If a system's new answers were not pooled, it looks worse than it is."
 
 
 ROWS = (
@@ -97,7 +97,7 @@ ROWS = (
     ),
     Measure(
         "p", "P@{k}", "macro", "required", 0.0, 1.0, True,
-        "Share of the first {k} candidates that are answers. "
+        "Share of answers among the top {k} candidates. "
         "A question with fewer than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / {k}",
         SOURCE.format("P"), precision, (10,),
@@ -105,29 +105,29 @@ ROWS = (
     ),
     Measure(
         "recall", "Recall@{k}", "macro", "required", 0.0, 1.0, True,
-        "Share of a question's answers that stand among the first {k}. "
+        "Share of a question's answers among the top {k}. "
         "A question with more than {k} answers cannot reach 1.",
         "mean over q of (answers in the first {k}) / n_q",
         SOURCE.format("recall"), recall, (10,),
         parameters="k = {k}: the first k candidates",
-        caution="The answers are those found so far: recall of all true answers is lower.",
+        caution="Only the answers found so far are known. Recall of all true answers is lower.",
     ),
     Measure(
         "rprec", "R-precision", "macro", "none", 0.0, 1.0, True,
-        "Share of answers among the first n candidates, n being the number of answers of the question. "
+        "Share of answers among the top n candidates, where n is the question's number of answers. "
         "A perfect order reaches 1 for every question.",
         "mean over q of (answers in the first n_q) / n_q",
         SOURCE.format("Rprec"), r_precision, (None,),
-        caution="n_q is the number of answers found so far: it grows with the labels.",
+        caution="n_q is the number of answers found so far, so it grows with the labels.",
     ),
     Measure(
         "bpref", "bpref", "macro", "none", 0.0, 1.0, True,
-        "How often answers stand above the judged negatives of their question; the unjudged are ignored. "
-        "A question without a judged negative gives its recall.",
+        "How often answers rank above the judged negatives of their question. Unjudged candidates are ignored. "
+        "Without a judged negative, the value of a question is its recall.",
         "mean over q of (1 / n_q) * sum over returned answers of "
         "1 - min(negatives above, n_q) / max(1, min(negatives, n_q)); without negatives: (returned answers) / n_q",
         SOURCE.format("bpref"), bpref, (None,),
-        caution="Without judged negatives it is recall, and orders systems by what they return at all.",
+        caution="Without judged negatives it is recall, and only measures how many answers a system returns.",
         answers_only=False,
     ),
     Measure(
@@ -138,13 +138,13 @@ ROWS = (
         f"precision above = (answers above + {INFAP_EPSILON:.5f})"
         f" / (answers above + negatives above + {2 * INFAP_EPSILON:.5f})",
         SOURCE.format("infAP"), inferred_average_precision, (None,),
-        caution="A pool judged by depth or by type is no random sample: the estimate is biased there. "
-        "If everything in the pool is judged it is MAP but for trec_eval's smoothing.",
+        caution="A pool judged by depth or by type is not a random sample, so the estimate is biased. "
+        "If the whole pool is judged, it equals MAP except for trec_eval's smoothing.",
         answers_only=False,
     ),
     Measure(
         "success", "Success@{k}", "macro", "required", 0.0, 1.0, True,
-        "Share of questions with an answer among the first {k}. It is the same as Macro Hits@{k}.",
+        "Share of questions with an answer among the top {k}. It is the same as Macro Hits@{k}.",
         "mean over q of [an answer in the first {k}]",
         SOURCE.format("success"), success, (10,),
         parameters="k = {k}: the first k candidates",

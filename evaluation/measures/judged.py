@@ -75,11 +75,11 @@ def _count_top(answers: Labelled, flag: Flags, k: int) -> Ints:
 ROWS = (
     Measure(
         "judged", "Judged@{k}", "macro", "required", 0.0, 1.0, True,
-        "Share of the first {k} candidates that carry a judgement. "
-        "Where it is low, the other measures at the same cut-off say little about the system.",
+        "Share of the top {k} candidates that are judged. "
+        "If it is low, other measures at the same cut-off say little about the system.",
         "mean over q of (judged in the first {k}) / min({k}, candidates returned); 0 if none was returned",
         "ir_measures Judged@k", judged_share, (10,),
-        answers_only=False, parameters="k = {k}: the first {k} candidates are looked at",
-        caution="It says how far the labels reach, not how good a system is: do not order systems by it.",
+        answers_only=False, parameters="k = {k}: the first k candidates",
+        caution="It shows how complete the labels are, not how good a system is. Do not rank systems by it.",
     ),
 )  # fmt: skip

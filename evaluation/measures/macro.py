@@ -27,20 +27,20 @@ ROWS = (
     Measure(
         "macro_mr", "Macro MR", "macro", "none", 1.0, None, False,
         "Mean position of the best answer of each question. "
-        "It is undefined for a run that returns no answer to some question.",
+        "It is undefined if a run returns no answer to a question.",
         "mean over q of first(q), the smallest strict position of an answer", SOURCE, first_rank, (None,),
         missing="the run returned no answer to {missing} of {n} questions; a mean rank needs one to each",
-        caution="It grows with the number of candidates: compare it within one graph only.",
+        caution="It grows with the number of candidates, so compare it within one graph only.",
     ),
     Measure(
         "macro_mrr", "Macro MRR", "macro", "none", 0.0, 1.0, True,
-        "Mean over questions of one divided by the position of the best answer. "
+        "Mean over questions of 1/position of the best answer. "
         "Every question weighs the same, however many answers it has.",
         "mean over q of 1 / first(q)", SOURCE, reciprocal_rank, (None,),
     ),
     Measure(
         "macro_hits", "Macro Hits@{k}", "macro", "required", 0.0, 1.0, True,
-        "Share of questions with at least one answer among the first {k}. "
+        "Share of questions with at least one answer among the top {k}. "
         "Every question weighs the same, however many answers it has.",
         "mean over q of [first(q) <= {k}]", SOURCE, hits, (1, 3, 10),
         parameters="k = {k}: the largest position that is a hit",

@@ -39,9 +39,9 @@ ROWS = (
     Measure(
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
         "Mean rank of all answers, each ranked with the question's other answers removed. "
-        "One badly placed answer moves it a lot; it is undefined for a run that misses an answer.",
+        "A single low-ranked answer can change it a lot. It is undefined if a run misses an answer.",
         "mean over (q, a) of rank(q, a)", SOURCE, rank, (None,), missing=MISSING,
-        caution="It grows with the number of candidates: compare it within one graph only.",
+        caution="It grows with the number of candidates, so compare it within one graph only.",
     ),
     Measure(
         "micro_mrr", "Micro MRR", "micro", "none", 0.0, 1.0, True,
@@ -51,10 +51,10 @@ ROWS = (
     ),
     Measure(
         "micro_hits", "Micro Hits@{k}", "micro", "required", 0.0, 1.0, True,
-        "Share of all answers that stand among the first {k} when the question's other answers are removed. "
+        "Share of all answers among the top {k} when the question's other answers are removed. "
         "Every answer weighs the same, so questions with many answers dominate.",
         "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits, (1, 3, 10),
         parameters="k = {k}: the largest rank that is a hit",
-        caution="An answer that shares the first place with one other candidate has rank 1.5: no hit at 1.",
+        caution="An answer that shares the first place with another candidate has rank 1.5, which is no hit at 1.",
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from evaluation.measures.prepared import Labelled
 from evaluation.measures.rank_table import Floats
 
 SOURCE = "trec_eval 9, {}; ir_measures {}"
-WHOLE = "A system that ranks every candidate returns them all: compare runs whose lists end where their maker meant."
+WHOLE = "A system that ranks every candidate returns them all. Compare only runs that end their lists on purpose."
 
 
 def answers_returned(answers: Labelled, k: int | None = None) -> Floats:
@@ -58,7 +58,7 @@ def interpolated_precision(answers: Labelled, k: int | None) -> Floats:
 ROWS = (
     Measure(
         "set_p", "Set precision", "macro", "none", 0.0, 1.0, True,
-        "Share of everything that was returned that is an answer. The order within a list does not matter.",
+        "Share of answers among all returned candidates. The order within a list does not matter.",
         "mean over q of (answers returned) / (candidates returned); 0 if none was returned",
         SOURCE.format("set_P", "SetP"), set_precision, (None,), caution=WHOLE,
     ),
@@ -76,29 +76,29 @@ ROWS = (
     ),
     Measure(
         "set_ap", "Set average precision", "macro", "none", 0.0, 1.0, True,
-        "Set precision times set recall of each question. It is high where a set is both clean and complete.",
+        "Set precision times set recall of each question. It is high if the returned set is both precise and complete.",
         "mean over q of (answers returned)^2 / (candidates returned * n_q); 0 if none was returned",
         SOURCE.format("set_map", "SetAP"), set_average_precision, (None,), caution=WHOLE,
     ),
     Measure(
         "iprec", "Precision at recall {k} %", "macro", "required", 0.0, 1.0, True,
         "Best precision at or after the position where {k} % of the answers are found. "
-        "It is 0 where a list ends before.",
+        "It is 0 if a list ends earlier.",
         "mean over q of max (answers up to r) / r over positions r with floor({k} / 100 * n_q + 0.9) or more answers",
         SOURCE.format("iprec_at_recall", "IPrec"), interpolated_precision, (50,),
         parameters="k = {k}: percent of the answers; iprec@50 is IPrec@0.5", largest_k=100,
-        caution="The answers are those found so far: recall of all true answers is lower.",
+        caution="Only the answers found so far are known. Recall of all true answers is lower.",
     ),
     Measure(
         "num_ret", "Candidates returned", "macro", "none", 0.0, None, True,
-        "How many candidates a run returned of a question. Where it is low, its lists are short.",
+        "Number of candidates that a run returned for a question. If it is low, the lists are short.",
         "mean over q of candidates returned",
         SOURCE.format("num_ret", "NumRet"), num_returned, (None,),
-        caution="It says how long the lists are, not how good a system is: do not order systems by it.",
+        caution="It shows how long the lists are, not how good a system is. Do not rank systems by it.",
     ),
     Measure(
         "num_rel_ret", "Answers returned", "macro", "none", 0.0, None, True,
-        "How many of a question's answers a run returned. Questions with many answers weigh most.",
+        "Number of a question's answers that a run returned. Questions with many answers weigh most.",
         "mean over q of answers returned",
         SOURCE.format("num_rel_ret", "NumRelRet"), answers_returned, (None,), caution=WHOLE,
     ),

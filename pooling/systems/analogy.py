@@ -47,10 +47,11 @@ SPEC = SystemSpec(
     name="analogy",
     label="ANALOGY",
     family="decomposition",
-    description="DistMult on one half of the coordinates and ComplEx on the other, so that relations commute.",
+    description="DistMult on one half of the coordinates and ComplEx on the other half, so relations commute.",
     source="Liu, Wu and Yang (2017), Analogical inference for multi-relational embeddings, ICML",
     formula="⟨h₁, r₁, t₁⟩ + Re⟨h₂, r₂, conj t₂⟩, h = (h₁ real, h₂ complex)",
-    note="Trained with cross-entropy over all entities, as the others of its family; the paper samples negatives.",
+    note="Trained with cross-entropy over all entities, like the other systems of its family. The paper samples "
+    "negatives.",
     build=build,
     query=query,
     features=features,

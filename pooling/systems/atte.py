@@ -86,8 +86,9 @@ SPEC = SystemSpec(
     source="Chami et al. (2020), Low-dimensional hyperbolic knowledge graph embeddings, ACL",
     formula="−‖q − t‖² + b_h + b_t, q = α_rot Rot(θ_r) h + α_ref Ref(φ_r) h + r, "
     "α = softmax of a_r · Rot(θ_r) h / √d and a_r · Ref(φ_r) h / √d",
-    note="Rotations and reflections are stored as angles; weights and scores are in single precision, not in double. "
-    "Trained with cross-entropy against shared negatives; the paper has vectors of 32 to 500 numbers, the preset 256.",
+    note="Rotations and reflections are stored as angles. Weights and scores are in single precision, not double. "
+    "Trained with cross-entropy against shared negatives. The paper uses vectors of 32 to 500 numbers; our preset "
+    "uses 256.",
     build=build,
     query=query,
     features=features,

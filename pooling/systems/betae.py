@@ -71,11 +71,11 @@ SPEC = SystemSpec(
     name="betae",
     label="BetaE",
     family="query",
-    description="Reads head and relation into beta distributions; tails whose own are closest come first.",
+    description="Turns head and relation into beta distributions. Tails with the closest distributions rank first.",
     source="Ren and Leskovec (2020), Beta embeddings for multi-hop logical reasoning in knowledge graphs, NeurIPS",
     formula="−Σ_i KL(Beta(α_t, β_t)_i ‖ Beta(α_q, β_q)_i) with (α_q, β_q) = MLP(α_h, β_h, r)",
     note="One hop only: no intersections, unions, negations or longer paths. Parameters are softplus(x) + 0.05, which "
-    "always has a gradient, where the authors clip x + 1. The paper's γ belongs to the self-adversarial loss (margin).",
+    "always has a gradient; the authors clip x + 1. The paper's γ belongs to the self-adversarial loss (margin).",
     build=build,
     query=query,
     features=features,

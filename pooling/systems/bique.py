@@ -51,10 +51,11 @@ SPEC = SystemSpec(
     name="bique",
     label="BiQUE",
     family="decomposition",
-    description="Shifts the head, multiplies it by the relation in the biquaternions, and compares that with the tail.",
+    description="Shifts the head, multiplies it by the relation as biquaternions, and compares the result with the "
+    "tail.",
     source="Guo and Kok (2021), BiQUE: biquaternionic embeddings of knowledge graphs, EMNLP",
     formula="((h + r₊) ⊗ r×) · t, ⊗ Hamilton's product of biquaternions, · over their eight real parts",
-    note="Dropout on the query takes the place of the weighted N3; the setting n3 counts a biquaternion's length.",
+    note="Dropout on the query replaces the weighted N3. The setting n3 counts a biquaternion's length.",
     build=build,
     query=query,
     features=features,

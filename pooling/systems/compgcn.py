@@ -117,13 +117,14 @@ SPEC = SystemSpec(
     name="compgcn",
     label="CompGCN",
     family="neural",
-    description="Lets every entity gather what its neighbours and their relations say, then asks ConvE or DistMult.",
+    description="Every entity collects vectors from its neighbours and their relations. ConvE or DistMult then scores "
+    "the result.",
     source="Vashishth et al. (2020), Composition-based multi-relational graph convolutional networks, ICLR",
     formula="decoder(h′, r′, t′); per layer h′ = tanh(norm(W_own φ(h, s) + W_out Σ φ(n, r) + W_in Σ φ(n, r⁻¹)) / 3)) "
     "over neighbours n, r′ = W_rel r; φ is a product, a difference or a circular correlation",
-    note="PyKEEN's layers, without the paper's basis vectors of relations. All training triples are edges at every "
-    "step, those of the batch among them, as in the paper. On a GPU sums over edges differ in their last bits from run "
-    "to run.",
+    note="It uses PyKEEN's layers, without the paper's basis vectors of relations. As in the paper, all training "
+    "triples are edges at every step, also those of the batch. On a GPU, sums over edges differ in their last bits "
+    "from run to run.",
     build=build,
     query=query,
     features=features,
@@ -137,13 +138,17 @@ SPEC = SystemSpec(
     large={"embedding_dim": 200, "learning_rate": 0.001, **ADAM, "epochs": 40, "objective": "questions"},
     extra_settings={
         "decoder": Setting(
-            str, "what scores the encoded vectors", choices=("conve", "distmult"), small="distmult", large="conve"
+            str,
+            "decoder that scores the encoded vectors",
+            choices=("conve", "distmult"),
+            small="distmult",
+            large="conve",
         ),
         "composition": Setting(
-            str, "how an edge composes neighbour and relation", choices=COMPOSITIONS, large=COMPOSITIONS[2]
+            str, "operation that combines neighbour and relation", choices=COMPOSITIONS, large=COMPOSITIONS[2]
         ),
         "layers": Setting(int, "graph convolutions, one after the other", 1, 8, 1),
-        "layer_dropout": Setting(float, "share of what entities gather that is dropped while training", 0, 0.95, 0.1),
+        "layer_dropout": Setting(float, "share of the collected vectors that is dropped while training", 0, 0.95, 0.1),
         "channels": conve.SPEC.extra_settings["channels"],
         **conve.dropouts((0.2,), (0.2,), (0.3,)),
     },

@@ -36,10 +36,10 @@ SPEC = SystemSpec(
     name="conve",
     label="ConvE",
     family="neural",
-    description="Lays head and relation out as an image, convolves it, and compares that with the tail.",
+    description="Arranges head and relation as an image, convolves it, and compares the result with the tail.",
     source="Dettmers et al. (2018), Convolutional 2D knowledge graph embeddings, AAAI",
     formula="f(vec(f([h ; r] * ω)) W) · t + b_t, * a convolution with filters ω, f a rectifier",
-    note="Trained with cross-entropy over the entities, not with a binary one of each.",
+    note="Trained with cross-entropy over the entities, not with a binary cross-entropy for each entity.",
     # trained on logits, so no sigmoid is applied
     build=from_pykeen("ConvE", {"output_channels": "channels", **{key: key for key in DROPOUTS}}),
     query=query,

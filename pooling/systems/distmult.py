@@ -14,11 +14,11 @@ SPEC = SystemSpec(
     name="distmult",
     label="DistMult",
     family="decomposition",
-    description="Multiplies head, relation and tail coordinate by coordinate and adds up.",
+    description="Multiplies head, relation and tail coordinate by coordinate and sums up.",
     source="Yang et al. (2015), Embedding entities and relations for learning and inference, ICLR",
     formula="⟨h, r, t⟩ = Σ h_i r_i t_i",
-    note="On small graphs dropout on the query takes the place of the regulariser, on large ones N3, the cubed moduli; "
-    "entities keep their lengths.",
+    note="Small graphs use dropout on the query instead of the regulariser; large graphs use N3, the cubed moduli. "
+    "Entities keep their lengths.",
     build=from_pykeen("DistMult", entity_constrainer=None, regularizer=None),
     query=query,
     features=features,

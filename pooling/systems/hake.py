@@ -64,13 +64,14 @@ SPEC = SystemSpec(
     name="hake",
     label="HAKE",
     family="translational",
-    description="Scales the head's modulus, which stands for its level in a hierarchy, and turns its phase.",
+    description="Scales the head's modulus, which is its level in a hierarchy, and rotates its phase.",
     source="Zhang et al. (2020), Learning hierarchy-aware knowledge graph embeddings for link prediction, AAAI",
     formula="−λ₁ ‖h_m ∘ (r_m + r'_m) − (1 − r'_m) ∘ t_m‖₂ − λ₂ ‖sin((h_p + r_p − t_p) / 2)‖₁, "
     "with r_m > 0 and −r_m ≤ r'_m ≤ 1",
     note=(
-        "Both weights λ are learned, and the mixed bias r' is in, as in the authors' best figures. The margin γ is of "
-        "the loss, not of the score. The paper has 1000 numbers and 256 negatives, the presets have far fewer."
+        "Both weights λ are learned, and the mixed bias r' is included, as in the authors' best results. The margin γ "
+        "belongs to the loss, not to the score. The paper uses 1000 numbers and 256 negatives; our presets use far "
+        "fewer."
     ),
     build=build,
     query=query,

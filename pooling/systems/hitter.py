@@ -150,15 +150,16 @@ SPEC = SystemSpec(
     name="hitter",
     label="HittER",
     family="neural",
-    description="Reads the question's pair of head and relation among the pairs around the head, by two transformers.",
+    description="Two transformers read the question's pair of head and relation, together with the pairs around the "
+    "head.",
     source="Chen et al. (2021), HittER: hierarchical transformers for knowledge graph embeddings, EMNLP",
     formula="context([G], pair(h, r), pair(n₁, v₁), …, pair(n_k, v_k))·t + b_t over neighbours n_i v_i h; both are "
     "transformers, read at their first token",
-    note="The masked entity task is half here: the head is hidden in a share of the questions (mask), but there is no "
-    "second loss for guessing it, nor is it ever replaced by a random entity. Neighbours that answer the question "
-    "itself are left out in training and ranking, all of them; the paper leaves out the one answer, in training only. "
-    "Layers normalise what they read (pre-norm), not what they return: without a warm-up the latter learns slowly. "
-    "The preset of small graphs is small enough for a CPU: one layer each, 8 neighbours, no head hidden.",
+    note="The paper's masked entity task is only half implemented. The head is hidden in a share of the questions "
+    "(mask), but no second loss guesses it, and no random entity ever replaces it. In training and ranking, all "
+    "neighbours that answer the question are left out. The paper leaves out only the one answer, and only in "
+    "training. Layers normalise their input (pre-norm), because normalising the output learns slowly without a "
+    "warm-up. The preset of small graphs fits a CPU: one layer each, 8 neighbours, no hidden head.",
     build=build,
     query=query,
     features=features,
@@ -181,7 +182,7 @@ SPEC = SystemSpec(
         "pair_layers": Setting(int, "layers of the transformer that reads a pair", 1, 24, 1, 3),
         "context_layers": Setting(int, "layers of the transformer that reads the neighbourhood", 1, 24, 1, 6),
         "heads": Setting(int, "attention heads of both, a divisor of embedding_dim", 1, 64, 4, 8),
-        "neighbours": Setting(int, "most neighbours that are read", 1, 1000, 8, 50),
+        "neighbours": Setting(int, "largest number of neighbours that it reads", 1, 1000, 8, 50),
         "mask": Setting(float, "share of the questions whose head is hidden while training", 0, 0.95, 0.0, 0.5),
         "inner_dropout": Setting(float, "dropout inside of both transformers", 0, 0.95, 0.0, 0.1),
         "init_std": replace(init_std, small=0.02, large=None),

@@ -97,12 +97,13 @@ SPEC = SystemSpec(
     name="interacte",
     label="InteractE",
     family="neural",
-    description="Lays head and relation out as a chequerboard without borders, convolves it, and compares with tails.",
+    description="Arranges head and relation as a chequerboard that wraps around, convolves it, and compares the "
+    "result with the tail.",
     source="Vashishth et al. (2020), InteractE: improving convolution-based knowledge graph embeddings by increasing "
     "feature interactions, AAAI",
     formula="relu(W vec(relu(chequer(π(h), π(r)) ⊛ ω)))·t + b_t; ⊛ is convolution on a torus, channel by channel",
-    note="The permutations π are the same for every seed. The paper's binary cross-entropy with label smoothing is the "
-    "setting loss=bce; presets use cross-entropy, which learns faster.",
+    note="The permutations π are the same for every seed. The setting loss=bce gives the paper's binary cross-entropy "
+    "with label smoothing. Our presets use cross-entropy, which learns faster.",
     build=build,
     query=query,
     features=features,
@@ -119,7 +120,7 @@ SPEC = SystemSpec(
     },
     extra_settings={
         "rows": Setting(int, "rows of the chequerboard, a divisor of embedding_dim", 1, 512, 8, 10),
-        "permutations": Setting(int, "chequerboards, each with an order of its own", 1, 16, 2, 1),
+        "permutations": Setting(int, "number of chequerboards; each has its own order", 1, 16, 2, 1),
         "filters": Setting(int, "filters of the convolution, the same for each chequerboard", 1, 512, 8, 96),
         "kernel": Setting(int, "height and width of a filter, an odd number", 1, 31, 3, 9),
         **dropouts((0.2,), (0.2, 0.4), (0.3, 0.4)),

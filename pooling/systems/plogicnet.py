@@ -13,20 +13,20 @@ SPEC = RuleSpec(
     name="plogicnet",
     label="pLogicNet",
     family="rules",
-    description="An embedding model learns the training triples and what rules derive from them, and weighs the rules "
-    "in return.",
+    description="An embedding model learns the training triples and the triples that rules derive. In return, it "
+    "weighs the rules.",
     source="Qu and Tang (2019), Probabilistic logic neural networks for reasoning, NeurIPS",
     formula="s(h, r, t) + λ · σ(mean weight of the rules that derive (h, r, t)), s being the embedding model's score, "
     "and the second part 0 where no rule does",
-    note="This is the paper's pLogicNet*; with rule_share = 0 it is pLogicNet. Rules are of four patterns: "
-    "r(X, Y) ← r(Y, X), r(X, Y) ← s(Y, X), r(X, Y) ← s(X, Y) and r(X, Y) ← s(X, A), t(A, Y). They are looked for as by "
-    "the rule miner, and their paths visit distinct entities. The embedding model trains in both directions of a "
-    "relation, as all systems here do. Epochs are those of one round. The step of rule_rate is shortened where it "
-    "would leap over the best weights.",
+    note="This is the paper's pLogicNet*; with rule_share = 0 it is pLogicNet. Rules have four patterns: r(X, Y) ← "
+    "r(Y, X), r(X, Y) ← s(Y, X), r(X, Y) ← s(X, Y) and r(X, Y) ← s(X, A), t(A, Y). They are searched in the same way "
+    "as in the rule miner, and their paths visit distinct entities. The embedding model trains in both directions of "
+    "a relation, like all systems here. Epochs are those of one round. The step of rule_rate is shortened if it would "
+    "pass the best weights.",
     extra_settings={
-        "embedding": Setting(str, "embedding model inside", choices=("rotate", "transe"), large="transe"),
+        "embedding": Setting(str, "embedding model that it uses", choices=("rotate", "transe"), large="transe"),
         **{key: COMMON_SETTINGS[key] for key in OF_EMBEDDING},
-        "rounds": Setting(int, "times that model and rules teach each other", 1, 20, 2),
+        "rounds": Setting(int, "rounds in which model and rules train each other", 1, 20, 2),
         "rule_threshold": Setting(
             float, "share of a rule's cases in which it must hold, τ_rule of the paper", 0.01, 1, 0.3, 0.6
         ),
@@ -37,7 +37,7 @@ SPEC = RuleSpec(
         "rule_rate": Setting(float, "step size of the rules' weights", 1e-7, 1, 1e-4),
         "rule_sweeps": Setting(int, "steps of the rules' weights in a round", 1, 100_000, 1000),
         "max_groundings": Setting(
-            int, "most pairs of a rule and a triple that it derives", 1000, 1_000_000_000, 50_000_000
+            int, "largest number of pairs of a rule and a derived triple", 1000, 1_000_000_000, 50_000_000
         ),
         **{key: RULES.extra_settings[key] for key in ("max_rules", "samples", "candidates", "max_steps")},
     },

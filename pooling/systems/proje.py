@@ -27,11 +27,11 @@ SPEC = SystemSpec(
     name="proje",
     label="ProjE",
     family="neural",
-    description="Blends head and relation into one vector by learned weights and compares that with every tail.",
+    description="Blends head and relation into one vector with learned weights, and compares it with every tail.",
     source="Shi and Weninger (2017), ProjE: embedding projection for knowledge graph completion, AAAI",
     formula="tanh(d_h∘h + d_r∘r + b)·t + b_p; d_h, d_r, b and b_p are shared by all questions",
-    note="Cross-entropy over all entities, or over those of the batch, in place of the paper's sampled candidates; "
-    "dropout on the blend and no L1 penalty.",
+    note="Cross-entropy over all entities, or over those of the batch, replaces the paper's sampled candidates. It "
+    "uses dropout on the blend and no L1 penalty.",
     build=from_pykeen("ProjE"),  # trained on logits, so no sigmoid is applied
     query=query,
     features=features,

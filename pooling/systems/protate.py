@@ -44,12 +44,13 @@ SPEC = SystemSpec(
     name="protate",
     label="pRotatE",
     family="translational",
-    description="Entities are angles, a relation turns them; the tail's angles should be those of the turned head.",
+    description="Entities are angles, and a relation rotates them. The tail's angles should equal those of the "
+    "rotated head.",
     source="Sun et al. (2019), RotatE: knowledge graph embedding by relational rotation in complex space, ICLR",
     formula="−m Σ |sin(θ_h + θ_r − θ_t)|, with one learned m",
     note=(
-        "The angle in the sine is whole, as in the authors' program; the paper halves it. The margin γ belongs to the "
-        "loss, not to the score. The paper has 1000 numbers and 256 negatives, the presets have far fewer."
+        "The sine takes the whole angle, as in the authors' program; the paper halves it. The margin γ belongs to the "
+        "loss, not to the score. The paper uses 1000 numbers and 256 negatives; our presets use far fewer."
     ),
     build=build,
     query=query,

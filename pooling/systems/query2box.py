@@ -46,11 +46,12 @@ SPEC = SystemSpec(
     name="query2box",
     label="Query2Box",
     family="query",
-    description="Moves the head's point to a box as wide as the relation has answers; tails in the box come first.",
+    description="Moves the head's point to a box that is as wide as the relation has answers. Tails inside the box "
+    "rank first.",
     source="Ren et al. (2020), Query2box: reasoning over knowledge graphs in vector space using box embeddings, ICLR",
     formula=f"−‖relu(|t − c| − o)‖₁ − {INSIDE}‖min(|t − c|, o)‖₁ with center c = h + r_c and offset o = |r_o|",
-    note="One hop only: no intersections, unions or longer paths, so neither their training questions nor the networks "
-    "that intersect boxes. The paper's γ belongs to the self-adversarial loss (margin).",
+    note="One hop only: no intersections, unions or longer paths. So it has neither their training questions nor the "
+    "networks that intersect boxes. The paper's γ belongs to the self-adversarial loss (margin).",
     build=build,
     query=query,
     features=features,

@@ -22,12 +22,13 @@ SPEC = SystemSpec(
     name="rotate",
     label="RotatE",
     family="translational",
-    description="Turns each complex coordinate of the head by the relation's angle; the nearer, the better.",
+    description="Rotates each complex coordinate of the head by the relation's angle. The closer to the tail, the "
+    "higher the score.",
     source="Sun et al. (2019), RotatE: knowledge graph embedding by relational rotation in complex space, ICLR",
     formula="−‖h ∘ r − t‖₂, h and t complex, |r_i| = 1",
     note=(
-        "The 2-norm over all coordinates, as PyKEEN computes it, which one matrix product gives; the paper adds up the "
-        "moduli. Trained with cross-entropy."
+        "The distance is the 2-norm over all coordinates, as in PyKEEN, because one matrix product gives it. The "
+        "paper sums the moduli. Trained with cross-entropy."
     ),
     build=from_pykeen("RotatE"),  # whose constrainer puts relations back on the unit circle after every step
     query=query,

@@ -138,8 +138,8 @@ SPEC = SystemSpec(
     source="Chami et al. (2020), Low-dimensional hyperbolic knowledge graph embeddings, ACL",
     formula="−d(q, t)² + b_h + b_t, q = Rot(θ_r)(h ⊕ r₁) ⊕ r₂, d the distance in the Poincaré ball of curvature −c_r",
     note=(
-        "Weights are in single precision, not in double; the head is moved in double precision and the distance "
-        "computed by the law of cosines, which keeps the scores of double precision. Rotations are stored as angles."
+        "Weights are in single precision, not double. The head is moved in double precision, and the law of cosines "
+        "gives the distance; this keeps the scores as exact as in double precision. Rotations are stored as angles."
     ),
     build=build,
     query=query,

@@ -22,31 +22,30 @@ SPEC = RuleSpec(
     name="rules",
     label="Rule miner",
     family="rules",
-    description="Mines rules such as “a parent's brother is an uncle” from the training triples, and asks which apply.",
+    description="Mines rules such as “a parent's brother is an uncle” from the training triples, and applies them to "
+    "each question.",
     source="Meilicke et al. (2019), Anytime bottom-up rule learning for knowledge graph completion, IJCAI (AnyBURL)",
     formula="max c, or 1 − Π(1 − c), over the rules r(X, Y) ← b1(X, A), b2(A, B), b3(B, Y) whose body leads from h to "
     "t; c = support / (cases of the body + pseudo count)",
-    note="Rules are closed paths without constants: AnyBURL's rules about single entities are missing. Bodies are "
-    "looked for around at most `samples` training triples of each relation, the most frequent are counted, and those "
-    "of more than `max_steps` steps from a drawn share of the entities only; within these bounds, mining is exact. "
-    "Paths visit distinct entities, so that no triple speaks for itself, and a loop is never proposed. Entities that "
-    "no rule proposes come last, by how often the relation has them there in training.",
+    note="Rules are closed paths without constants, so AnyBURL's rules about single entities are missing. Rule bodies "
+    "are searched around at most `samples` training triples of each relation, and the most frequent are counted. A "
+    "body with more than `max_steps` steps is counted from a drawn share of the entities. Within these limits, mining "
+    "is exact. Paths visit distinct entities, so no triple supports itself and no loop is proposed. Entities without "
+    "a rule come last, in the order of how often the relation has them there in training.",
     # Large graphs: more rules, less certain ones, a bound on what each costs. FB15k-237: noisy-or MRR .259, max .243.
     extra_settings={
-        "max_length": Setting(int, "most atoms in the body of a rule", 1, 3, 3),
-        "min_support": Setting(int, "cases that must speak for a rule", 1, 1_000_000, 2),
+        "max_length": Setting(int, "largest number of atoms in the body of a rule", 1, 3, 3),
+        "min_support": Setting(int, "cases that must support a rule", 1, 1_000_000, 2),
         "min_confidence": Setting(float, "rules below this confidence are dropped", 0, 1, 0.05, 0.01),
-        "laplace": Setting(float, "cases without success that every rule is charged with", 0.1, 1000, 5.0),
+        "laplace": Setting(float, "failed cases added to every rule (pseudo count)", 0.1, 1000, 5.0),
         "max_rules": Setting(int, "rules kept for each relation, the most confident first", 1, 4000, 200, 500),
         "aggregation": Setting(
             str,
-            "max: the most confident rule counts, then the next; noisy-or: all count as if independent",
+            "max: the most confident rule counts, then the next; noisy-or: all rules count as independent",
             choices=("max", "noisy-or"),
             large="noisy-or",
         ),
-        "samples": Setting(
-            int, "training triples of each relation around which paths are looked for", 1, 1_000_000, 200
-        ),
+        "samples": Setting(int, "training triples of each relation around which paths are searched", 1, 1_000_000, 200),
         "paths": Setting(
             int, "pairs of first and last edges tried for paths of three, per such triple", 1, 1_000_000, 2000
         ),
@@ -55,7 +54,7 @@ SPEC = RuleSpec(
         ),
         "max_steps": Setting(
             int,
-            "steps walked to count a body; a longer count is from some entities only",
+            "steps to count a body; longer bodies are counted from a share of the entities",
             1000,
             1_000_000_000,
             1_000_000,

@@ -18,13 +18,13 @@ Value = int | float | str
 Settings = Mapping[str, Any]  # resolved: a Value of the setting's type by name
 FORMS = ("dot", "euclidean", "link", "pointwise", "model")
 FAMILIES = {
-    "translational": "a relation moves the head to where the tail is",
+    "translational": "a relation moves the head to the tail",
     "decomposition": "a factorisation of the tensor of facts",
     "hyperbolic": "distances in a curved space, which has room for hierarchies",
     "neural": "a network reads head and relation",
-    "query": "made to answer logical queries, here those of one hop",
+    "query": "designed for logical queries, used here for one hop",
     "rules": "rules with a confidence, mined from the training triples",
-    "other": "any other model of PyKEEN, by the name of its class",
+    "other": "any other PyKEEN model, by its class name",
 }
 
 # Scores of a 1-vs-all epoch above which negatives are shared instead: FB15k-237 has 7.9e9, WN18RR 7.1e9,
@@ -96,19 +96,21 @@ COMMON_SETTINGS: dict[str, Setting] = {
     ),
     "margin": Setting(float, "γ of the self-adversarial loss: scores are shifted by it", 0, 1000, 9.0),
     "temperature": Setting(
-        float, "α of the self-adversarial loss: how much more the hard wrong answers weigh", 0, 10, 1.0
+        float, "α of the self-adversarial loss: a higher value gives hard wrong answers more weight", 0, 10, 1.0
     ),
-    "smoothing": Setting(float, "share of the right answers' label that is spread over all entities", 0, 0.5, 0.0),
+    "smoothing": Setting(float, "share of the right answers' label that all entities divide", 0, 0.5, 0.0),
     "n3": Setting(float, "weight of the cubed moduli of head, relation and answer in the loss", 0, 10, 0.0),
     "l2": Setting(float, "weight of the squared moduli of head, relation and answer in the loss", 0, 10, 0.0),
     "precision": Setting(
         str, "mixed: training multiplies matrices in bfloat16, on a GPU only", choices=("full", "mixed")
     ),
-    "scale": Setting(float, "scores are multiplied by this in the loss (an inverse temperature)", 1e-3, 1e3, 1.0),
+    "scale": Setting(float, "factor of the scores in the loss (an inverse temperature)", 1e-3, 1e3, 1.0),
     "decay": Setting(float, "learning rate of the last epoch, as a share of the first", 1e-4, 1, 1.0),
     "validate_every": Setting(int, "epochs between two validations", 1, 10000, 1),
     "validation_sample": Setting(int, "validation triples that are ranked; 0: all", 0, 100_000_000, 2000),
-    "patience": Setting(int, "validations without improvement before training stops; 0: never", 0, 10000, 0, 3),
+    "patience": Setting(
+        int, "number of validations without improvement before training stops; 0: never", 0, 10000, 0, 3
+    ),
     "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9, 0.0),
 }
 SMALL, LARGE = ({key: of.preset(large=large) for key, of in COMMON_SETTINGS.items()} for large in (False, True))
@@ -262,7 +264,7 @@ def pair(model: ERModel, entity: Tensor, relation: Tensor) -> tuple[Tensor, Tens
     return model.entity_representations[0](entity), model.relation_representations[0](relation)
 
 
-init_std = Setting(float, "standard deviation of the first weights", 1e-5, 10, 0.1, 0.01)
+init_std = Setting(float, "standard deviation of the initial weights", 1e-5, 10, 0.1, 0.01)
 
 
 def from_pykeen(

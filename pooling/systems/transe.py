@@ -18,10 +18,10 @@ SPEC = SystemSpec(
     name="transe",
     label="TransE",
     family="translational",
-    description="Adds the relation's vector to the head's; the closer the tail lies to the sum, the better.",
+    description="Adds the relation's vector to the head's. The closer the tail is to the sum, the higher the score.",
     source="Bordes et al. (2013), Translating embeddings for modeling multi-relational data, NeurIPS",
     formula="−‖h + r − t‖₂",
-    note="Entities are not put back on the unit sphere after each step, and the loss is cross-entropy, not a margin.",
+    note="Entities are not moved back to the unit sphere after each step. The loss is cross-entropy, not a margin.",
     build=from_pykeen("TransE", scoring_fct_norm=2, entity_constrainer=None),  # this norm has a matrix-product form
     query=query,
     features=features,

@@ -38,11 +38,12 @@ SPEC = SystemSpec(
     name="tucker",
     label="TuckER",
     family="decomposition",
-    description="Multiplies head, relation and tail into one core tensor that all relations share.",
+    description="Multiplies head, relation and tail by one core tensor that all relations share.",
     source="Balažević et al. (2019), TuckER: tensor factorization for knowledge graph completion, EMNLP",
     formula="W ×₁ h ×₂ r ×₃ t, W the core tensor; batch normalisation and dropout around the first product",
-    note="Trained with cross-entropy, which learns faster from PyKEEN's large first core than the paper's binary one; "
-    "large graphs have 128 and 64 numbers, not 200 and 200, since the core is the cost.",
+    note="Trained with cross-entropy, which learns faster from PyKEEN's large initial core than the paper's binary "
+    "cross-entropy. Large graphs use 128 and 64 numbers instead of 200 and 200, because the core takes most of the "
+    "time.",
     # trained on logits, so no sigmoid is applied
     build=from_pykeen("TuckER", ARGUMENTS | {"relation_dim": "relation_dim"}),
     query=query,
