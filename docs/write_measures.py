@@ -19,7 +19,7 @@ HEAD = """# Measures
 
 By default you see {usual}. You can choose any cut-off by name: `micro_hits@5`, `ndcg@100`.
 
-If a system did not return an answer, it gets 0 for that answer. A mean rank is then undefined. An undefined measure has a reason instead of a value: no question has an answer under the labels, the run did not return an answer that a mean rank needs, or every answer is the only candidate of its question.
+If a system did not return an answer, it gets 0 for that answer. A mean rank is then undefined. An undefined measure has a reason instead of a value: no question has an answer under the labels, the run did not return an answer that a mean rank needs, or every answer is the only candidate of its question. A question that a system was not asked is left out for all systems that are compared with it.
 """  # noqa: E501
 
 

@@ -213,4 +213,5 @@ ANALYSIS = Analysis(
         Part("sets", between_many_sets),
     ),
     also=("current",),
+    full_test=True,
 )

@@ -152,6 +152,21 @@ class FamilyData(Fields):
     sd = serializers.DictField(child=serializers.FloatField(allow_null=True), help_text="Divided by the seeds less 1.")
 
 
+class ComparedData(Fields):
+    """What systems are compared on: the questions that all of them were asked."""
+
+    systems = serializers.ListField(child=serializers.CharField())
+    questions = serializers.IntegerField(help_text="That all of these systems were asked.")
+    of = serializers.IntegerField(help_text="Questions with an answer under these labels.")
+    lacking = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Of these systems: how many of the questions each was not asked."
+    )
+    dropped = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Systems left out, asked less than half: likewise."
+    )
+    unasked = serializers.ListField(child=serializers.CharField(), help_text="Systems asked no question of the pool.")
+
+
 class EvaluationData(Fields):
     """What evaluate --json prints, and what its values are of."""
 
@@ -167,6 +182,7 @@ class EvaluationData(Fields):
     )
     reasons = serializers.DictField(child=serializers.DictField(child=serializers.CharField()))
     left_out = serializers.ListField(child=serializers.CharField(), help_text="Systems without all ranks of this pool.")
+    compared = ComparedData(help_text="On which questions the systems are compared.")
     families = serializers.DictField(
         child=FamilyData(), required=False, help_text="With seeds=families: chosen system to its family of seeds."
     )
@@ -180,6 +196,7 @@ class PartData(Fields):
     computed = serializers.BooleanField()
     is_old = serializers.BooleanField(help_text="Computed before the labels were what they are.")
     computed_at = serializers.DateTimeField(allow_null=True)
+    compared = ComparedData(allow_null=True, help_text="Null: it is not computed.")
     sections = serializers.ListField(child=serializers.DictField())
 
 

@@ -23,13 +23,14 @@ from evaluation.sections.settings import Settings, parse_settings
 from pooling.api.serializers import JobData
 from pooling.views.find import find_pool
 
-ASKED = ("labels", "measures", "questions", "assumed", "seeds")
+ASKED = ("labels", "measures", "questions", "assumed", "seeds", "systems")
 WORDS = {
     "labels": "Label set: current, seeds, full-test, depth:D, until:TIME, annotator:N, qrels:NAME, imported:NAME.",
     "measures": "Names with commas; GET measures lists them.",
     "questions": "grown: every question with an answer; original: of these those of the seeds.",
     "assumed": "Whether filtered triples count as judged negatives: judged or unjudged.",
     "seeds": "each: every seed is a system; families: one system for each family of seeds, with mean and deviation.",
+    "systems": "Names of the systems to compare, with commas; without it all that were asked half of the questions.",
     "training": "Whether intervals also draw a seed of each family: fixed or drawn; it needs families.",
 }
 PARAMETERS = [OpenApiParameter(name, str, description=WORDS.get(name, "")) for name in vars(Settings())]
@@ -74,7 +75,9 @@ class Evaluations(Endpoint):
         refuse_unknown(request, ASKED, "An evaluation")
         asked = parse_settings(request.query_params, ASKED)
         measures = asked.measures if request.query_params.get("measures") else USUAL_NAMES
-        content = metrics(found, asked.labels, measures, asked.assumed_is_judged, asked.questions, asked.seeds)
+        content = metrics(
+            found, asked.labels, measures, asked.assumed_is_judged, asked.questions, asked.seeds, asked.systems
+        )
         return Response(content | {"reasons": {name: why for name, why in content["reasons"].items() if why}})
 
 

@@ -11,7 +11,7 @@ from annotation.questions.templates import templates_at
 from evaluation.browse.pool_states import ANSWERS, LEGEND, PoolStates, TripleState
 from evaluation.browse.search import FIRST
 from evaluation.browse.triple import Evidence, evidence_of
-from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.labels.pool_table import PoolTable, whole_table
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run
 from pooling.questions.templates import fill
@@ -119,7 +119,7 @@ def inspect_question(pool: Pool, states: PoolStates, side: int, relation: int, e
     question = states.contents.question(side, relation, entity)
     if question < 0:
         return None
-    table = pool_table(pool)
+    table = whole_table(pool)
     at = int(find(table.question_keys, states.contents.keys[question : question + 1])[0])
     ranks = table.pool.table
     of_question = slice(ranks.start[at], ranks.start[at + 1])

@@ -18,7 +18,7 @@ from annotation.quality.reports import annotator_numbers
 from annotation.questions.templates import templates_at
 from annotation.sources.evidence import ascii_host, problem_of
 from evaluation.browse.pool_states import PoolStates, TripleState
-from evaluation.labels.pool_table import pool_table
+from evaluation.labels.pool_table import whole_table
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
 from pooling.questions.templates import fill
@@ -81,7 +81,7 @@ class TripleQuestion:
 
 def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[list[str], list[TripleQuestion]]:
     """Return the systems, and the tail and head question with their positions; UserError where there are no runs."""
-    table = pool_table(pool)
+    table = whole_table(pool)
     ranks, graph = table.pool.table, states.contents.graph
     both = rows_of(np.array([triple], dtype=np.int32))
     at = find(table.question_keys, question_keys(both, graph.num_entities, graph.num_relations)).tolist()

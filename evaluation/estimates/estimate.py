@@ -51,14 +51,20 @@ class Estimated:
 
 
 def estimate(
-    pool: Pool, *, questions: str = "grown", assumed_is_judged: bool = True, seed: int = 7, progress: Tell | None = None
+    pool: Pool,
+    *,
+    questions: str = "grown",
+    assumed_is_judged: bool = True,
+    seed: int = 7,
+    systems: Sequence[str] = (),
+    progress: Tell | None = None,
 ) -> Estimated:
     """Return estimates of every system with 95 % intervals. NoSampleError where labels are no sample of the pool.
 
     questions, assumed_is_judged: as in label sets; what is assumed matters to plain infAP and NIST's measures alone.
-    seed: of the labels that are imputed.
+    seed: of the labels that are imputed. systems: those to compare; empty: all that were asked enough questions.
     """
-    table = pool_table(pool)
+    table = pool_table(pool, systems)
     drawn = pool_sample(pool, table)
     asked = np.ones(table.pool.table.questions, dtype=bool)
     if questions == "original":

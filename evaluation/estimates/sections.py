@@ -68,6 +68,7 @@ def of_values(context: Context) -> list[Section]:
     settings = context.settings
     try:
         chosen: dict[str, Any] = {"questions": settings.questions, "assumed_is_judged": settings.assumed_is_judged}
+        chosen["systems"] = settings.systems
         found = estimate(context.pool, **chosen, seed=settings.seed, progress=context.progress)
     except NoSampleError:
         return []  # the part above says why

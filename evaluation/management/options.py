@@ -27,6 +27,13 @@ def add_seeds(parser: ArgumentParser) -> None:
     also_called(parser, seeds, "--seeds")
 
 
+def add_systems(parser: ArgumentParser) -> None:
+    every = "all that were asked at least half of the questions"
+    parser.add_argument(
+        "--systems", default="", help=f"names of the systems to compare, comma-separated; default: {every}"
+    )
+
+
 def table_text(table: Table, numbers: str = ">") -> str:
     """Print a section's table in columns: the first to the left, the others adjusted as `numbers` says (< or >)."""
     rows = [[column.label for column in table.columns]]

@@ -142,14 +142,14 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
     ]
 
 
-def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown") -> Json:
+def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown", names: Sequence[str] = ()) -> Json:
     """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
 
     `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
     expected_recall too. EvaluationError where no system has its distributions, or no question an answer.
     """
     check_ks(ks)
-    table = pool_table(pool)
+    table = pool_table(pool, names, full_test=labels == "full-test")
     chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
     if not found.ready:
         raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")

@@ -26,10 +26,21 @@ from evaluation.sections.section import Analysis, Context, Json, Part, Table
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-REPORT_SETTINGS = ("labels", "against", "measures", "questions", "assumed", "alpha", "seed", "seeds", "training")
+REPORT_SETTINGS = (
+    "labels",
+    "against",
+    "measures",
+    "questions",
+    "assumed",
+    "alpha",
+    "seed",
+    "seeds",
+    "training",
+    "systems",
+)
 STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/report.css")
 PLOTLY = "vendor/plotly.min.js"
-_IN_JSON = ("problem", "computed_at", "is_old", "sections")  # fields of a part
+_IN_JSON = ("problem", "computed_at", "is_old", "compared", "sections")  # fields of a part
 CHARTS = ("js/lib/messages.js", "js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
 
 
@@ -41,6 +52,7 @@ class ReportPart:
     sections: Sequence[Json]
     systems: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    compared: Json | None = None  # on which questions (evaluation/sections/compared.py)
     computed_at: datetime | None = None
     is_old: bool = False
     problem: str = ""

@@ -10,6 +10,7 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import version
 from evaluation.measures.judged import top_shares
 from evaluation.measures.registry import Measure, parse_measure
+from evaluation.sections.compared import compared_notes
 from evaluation.sections.figure_cache import current_figure, figure_version, last_heavy
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
@@ -21,7 +22,7 @@ from pooling.models import Pool
 BESIDE = ("judged@10", "bpref")
 TOP = 10
 SHARES = tuple(state.key for state in LEGEND)
-SEEDS_AND_TRAINING = ("seeds", "training")  # the settings that the overview takes beside its measure
+TAKEN = ("seeds", "training", "systems")  # the settings that the overview takes beside its measure
 WAITING = " waiting"  # of a page whose figures are older than its labels
 
 
@@ -115,12 +116,12 @@ def page_version(pool: Pool) -> str:
 def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> dict[str, Any]:  # noqa: B008 - frozen
     """Return everything on the page; raise UserError (RunError) where there is no run to evaluate.
 
-    Of the settings it takes `seeds` and `training`.
+    Of the settings it takes `seeds`, `training` and `systems`.
     """
     measure = parse_measure(measure_name)
     now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
     at = figure_version(pool)
-    asked = settings.query(SEEDS_AND_TRAINING)
+    asked = settings.query(TAKEN)
     kept = current_figure(pool, f"overview?{asked}" if asked else "overview", at, lambda: _compute(pool, settings))
     if kept.version != at:  # it is being computed: show the kept one, and let the page ask again
         now += WAITING
@@ -142,6 +143,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         "sure": sure,
         "undefined": _undefined(content, measure),
         "left_out": completed["left_out"],
+        "compared_notes": [*compared_notes(completed["compared"])],
         "counts": completed["counts"],
         "seed": Settings().seed,
         "rows": _rows(content),
@@ -157,7 +159,9 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
 
 
 def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:
-    context = Context(pool, Settings(seeds=settings.seeds, training=settings.training))  # of the seeds and "current"
+    # of the seeds and "current"
+    chosen = Settings(seeds=settings.seeds, training=settings.training, systems=settings.systems)
+    context = Context(pool, chosen)
     table, families = context.table, context.drawn_families
     names = (*RANKING, *BESIDE)
     drawn = context.each if families else context
@@ -168,7 +172,10 @@ def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:
     found = top_shares(context.labels.prepared, context.labels.state, table.is_seed, TOP)
     shares = {s: {kind: number(getattr(found, kind)[i]) for kind in SHARES} for i, s in enumerate(table.systems)}
     return {
-        **{key: metrics(pool, key, names, seeds=settings.seeds) for key in ("seeds", "current")},
+        **{
+            key: metrics(pool, key, names, seeds=settings.seeds, systems=settings.systems)
+            for key in ("seeds", "current")
+        },
         "seed_notes": seed_notes(context),
         "draws_seeds": draws_seeds(context),
         "taus": {name: _tau(row["tau_b"]) for name, row in taus.items()},

@@ -83,7 +83,7 @@ def _rankings(found: Json) -> Section:
         [places, Table("overview-taus", tau_title, tau_columns, _taus(found))],
         overview_chart(found) if found["lines"] else None,
         f"{found['sentence']} {told}",
-        [*found["seed_notes"], *found["undefined"]],
+        [*found["compared_notes"], *found["seed_notes"], *found["undefined"]],
     )
 
 

@@ -77,7 +77,7 @@ def of_systems(context: Context) -> list[Section]:
 
 def _context(context: Context, answers: str) -> Context:
     settings = replace(context.settings, labels="full-test", questions="grown", answers=answers, k=K)
-    return Context(context.pool, settings, context.progress)
+    return replace(context, settings=settings)
 
 
 def _numbered(sections: Iterator[Section] | Sequence[Section], key: str, figure: str) -> Iterator[Section]:

@@ -196,7 +196,7 @@ def _means(context: Context, key: str) -> Floats:
 
 def _by_depth(context: Context, key: str, title: str, measures: tuple[str, ...]) -> Iterator[Section]:
     """Show tau against the seeds by pool depth; nothing where the pool has no depths."""
-    own = Context(context.pool, replace(context.settings, measures=measures), context.progress)
+    own = replace(context, settings=replace(context.settings, measures=measures))
     try:
         found = next(section for section in depth.by_depth(own) if section.key == "depth-seeds")
     except EvaluationError:
@@ -293,7 +293,7 @@ def _figure_7(context: Context) -> list[Section]:
     told = "The paper reads about 0.8 for micro and above 0.95 for macro measures at 80 % of O from its figure."
     found = []
     for key, name in (("full-test", "O"), ("current", "S-C")):
-        own = Context(context.pool, replace(context.settings, labels=key, measures=FIGURE_7), context.progress)
+        own = replace(context, settings=replace(context.settings, labels=key, measures=FIGURE_7))
         for section in stability.by_labels(own):
             tables = [replace(table, key=f"figure-7-{key}") for table in section.tables]
             new = {"key": f"figure-7-{key}", "title": f"Figure 7. Stability on {name}", "tables": tables}
@@ -304,7 +304,7 @@ def _figure_7(context: Context) -> list[Section]:
 def _figure_8(context: Context) -> Iterator[Section]:
     theirs = published.rows("p_values")
     for key in ("full-test", "current"):
-        own = Context(context.pool, replace(context.settings, labels=key, measures=FIGURE_7))
+        own = replace(context, settings=replace(context.settings, labels=key, measures=FIGURE_7))
         section = discriminative.by_measure(own)[0]
         rows: list[list[Cell]] = []
         for name in FIGURE_7:

@@ -1,6 +1,7 @@
 """Build the page Planning: how sure the order is, how much judging is left, and where the next labels pay most."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.models import Campaign
@@ -19,6 +20,7 @@ from evaluation.planning.work_left import (
 )
 from evaluation.planning.yields import by_relation, relation_json, yields
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
+from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.figure_cache import figure_version, is_live, may_follow, part_job, start_part
 from evaluation.sections.section import (
     Analysis,
@@ -158,9 +160,9 @@ def _history(context: Context, made: Plan) -> Section:
     )
 
 
-def plan_json(pool: Pool) -> Json:
-    """Return the content of the page under the usual settings for scripts."""
-    context = ANALYSIS.context(pool, Settings())
+def plan_json(pool: Pool, systems: Sequence[str] = ()) -> Json:
+    """Return the content of the page under the usual settings, with some systems or all, for scripts."""
+    context = ANALYSIS.context(pool, Settings(systems=tuple(systems)))
     made, found = plan(context), confidences(context, context.settings.measures)
     per_relation, target = yields(context, made.work), made.forecast.labels
     beyond = BEYOND if target is not None and math.isinf(target.value) else ""
@@ -170,7 +172,13 @@ def plan_json(pool: Pool) -> Json:
         "measure": made.aim.measure.name,
         "target": made.aim.target,
         "is_set": made.aim.is_set,
-        "says": [target_says(context), _left_says(made), *seed_notes(context, asked=False)],
+        "compared": compared_of(context),
+        "says": [
+            *compared_notes(compared_of(context)),
+            target_says(context),
+            _left_says(made),
+            *seed_notes(context, asked=False),
+        ],
         "order": {name: {**order_json(one), "questions": one.questions} for name, one in found.items()},
         "left": {end: _left_json(made, labels, reasons[end]) for end, labels in made.ends().items()},
         "labels_given": made.work.given,

@@ -12,6 +12,7 @@ from evaluation.probe.answers import MRR, ROBUSTNESSES, SHARPNESSES, ProbeAnswer
 from evaluation.probe.kernel import NOBODY, best_systems, system_places
 from evaluation.probe.parameter_sections import by_popularity, by_rank, by_score, by_weight, score_measure
 from evaluation.probe.slices import slices
+from evaluation.sections.compared import compared_of
 from evaluation.sections.relation_groups import caption
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Json, Part, Section, Table, number
 from evaluation.sections.seed_notes import seed_notes
@@ -232,6 +233,7 @@ def probe_json(pool: Pool, settings: Settings) -> Json:
         "orders": count,
         "order_of_mrr": same,
         "left_out": context.table.left_out,
+        "compared": compared_of(context),
         **(_families(context, answers) if settings.by_family else {}),
     }
 

@@ -10,6 +10,7 @@ from evaluation.planning.findings import TOP, Judged, judged_limits, judged_of, 
 from evaluation.planning.yields import nan_if_none
 from evaluation.reusability.leave_out import by_leaving_out, each_system, left_json, says
 from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -137,7 +138,9 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
         "measures": list(settings.measures),
         "share": settings.share,
         "found_by": "ranks" if found.by_ranks else "provenance",
+        "compared": compared_of(context),
         "says": [
+            *compared_notes(compared_of(context)),
             _judged_says(rows, [row for row in rows if not row.is_comparable(settings.share)]),
             *filter(None, [says(context, systems, "system"), says(context, families, "family")]),
             *seed_notes(context, asked=False),

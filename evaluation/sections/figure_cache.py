@@ -27,6 +27,7 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, ranks_version, version
 from evaluation.models import Figure
+from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.section import Analysis, Part
 from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
@@ -34,7 +35,7 @@ from pooling.models import Pool
 
 # Seeds, the full test set and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 9  # of the content: one more whenever numbers or words of figures change
+FORM = 10  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
 BUSY = "Somebody else's visit is computing this right now. Load the page again in a moment."
@@ -163,10 +164,12 @@ def _part_figure(
     def compute() -> Content:
         context = analysis.context(pool, _of_part(part, settings), tell)
         sections = [section.content() for section in part.compute(context)]
-        if sections and part.key == analysis.parts[0].key:  # once a page
-            told = seed_notes(context, asked=settings.by_family)
+        found = compared_of(context)
+        if sections and (part.labels or part.key == analysis.parts[0].key):  # once a page, and where labels differ
+            told = [*compared_notes(found), *([] if part.labels else seed_notes(context, asked=settings.by_family))]
             sections[0]["notes"] = list(dict.fromkeys([*told, *sections[0]["notes"]]))
-        return {"sections": sections, "systems": context.systems, "left_out": context.table.left_out}
+        left_out = context.table.left_out
+        return {"sections": sections, "systems": context.systems, "left_out": left_out, "compared": found}
 
     return current_figure(pool, part_key(analysis, part, settings), now, compute, heavy=part.heavy)
 
@@ -206,6 +209,7 @@ def analysis_content(pool: Pool, analysis: Analysis, settings: Settings) -> Cont
                 "computed": figure is not None,
                 "is_old": is_old and (figure is None or part.heavy),
                 "computed_at": figure.computed_at if figure else None,
+                "compared": figure.content.get("compared") if figure else None,
                 "sections": figure.content["sections"] if figure else [],
             }
             for part, figure, is_old in (part_state(pool, analysis, part, settings) for part in analysis.parts)

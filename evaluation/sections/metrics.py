@@ -7,6 +7,7 @@ import numpy as np
 
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import USUAL_NAMES, parse_measure
+from evaluation.sections.compared import compared_of
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
@@ -20,17 +21,19 @@ def metrics(
     assumed_is_judged: bool = True,
     questions: str = "grown",
     seeds: str = "each",
+    systems: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the measures of every system of a pool under one label set.
 
     {labels, name, counts, n: {measure: units}, systems: {name: {measure: value or None}}, reasons: {name: {measure:
-    why it is None}}, left_out: systems without complete rank rows}. ValueError for an unknown measure.
+    why it is None}}, left_out: systems without complete rank rows, compared: as in Compared}. ValueError for an unknown
+    measure. `systems` are those to compare; empty: all that were asked enough questions.
 
     With `seeds` "families" a family of seeds is one system, the chosen one, and there are also families: {name: {seeds:
     names, mean: {measure: value}, sd: {measure: value}}}, and notes: which systems are no family, and why.
     """
     names = [parse_measure(name).name for name in measures]
-    context = Context(pool, Settings(labels=labels, questions=questions, seeds=seeds))
+    context = Context(pool, Settings(labels=labels, questions=questions, seeds=seeds, systems=tuple(systems)))
     table, chosen = context.table, context.labels
     found = chosen.sums(names, assumed_is_judged)
     means = {name: sums.mean().tolist() for name, sums in found.items()}
@@ -53,6 +56,7 @@ def metrics(
         "systems": by_system,
         "reasons": reasons,
         "left_out": table.left_out,
+        "compared": compared_of(context),
         **(_families(context, names, assumed_is_judged) if context.settings.by_family else {}),
     }
 

@@ -23,6 +23,7 @@ from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.models import Pool
 
 Json = dict[str, Any]
+SYSTEMS = "systems"  # the setting that every page takes
 # A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low and high, moved,
 # or mean, sd and n over the seeds that a value stands for
 Cell = str | int | float | None | Json
@@ -94,10 +95,13 @@ class Context:
     pool: Pool
     settings: Settings
     progress: Tell | None = None
+    full_test: bool = False  # it shows the full test set, whatever its label sets are
 
     @cached_property
     def table(self) -> PoolTable:
-        table = pool_table(self.pool)
+        """Return the systems that are compared, on the questions that all of them were asked."""
+        full_test = self.full_test or "full-test" in (self.settings.labels, self.settings.against)
+        table = pool_table(self.pool, self.settings.systems, full_test=full_test)
         return table.folded if self.settings.by_family else table
 
     @cached_property
@@ -184,13 +188,20 @@ class Analysis:
     docs_page: str = "evaluation"  # in docs/, without .md
     jobs: Callable[[Pool], Sequence[Job]] | None = None  # that make what the page lacks: live, or failed at last
     by_family: bool = False  # it compares systems, so a family of seeds is one system whatever the settings say
+    full_test: bool = False  # it always shows the full test set beside its label sets
+
+    def __post_init__(self) -> None:
+        """Add the setting that every page takes: which systems it compares."""
+        if SYSTEMS not in self.settings:
+            object.__setattr__(self, "settings", (*self.settings, SYSTEMS))
 
     def part(self, key: str) -> Part:
         return next(part for part in self.parts if part.key == key)
 
     def context(self, pool: Pool, settings: Settings, progress: Tell | None = None) -> Context:
         """Return what the parts of this page are computed from."""
-        return Context(pool, replace(settings, seeds="families") if self.by_family else settings, progress)
+        chosen = replace(settings, seeds="families") if self.by_family else settings
+        return Context(pool, chosen, progress, self.full_test or "full-test" in self.also)
 
 
 def beside(sections: Sequence[Section], labels: str) -> list[Section]:

@@ -22,7 +22,8 @@ SEEDS = ("each", "families")
 TRAINING = ("fixed", "drawn")
 MOST_MEASURES = 24
 MOST_SHARP = 10.0  # of sharpness and robustness: beyond it only rank 1, or the least popular answers, count
-_LIST = "measures"
+_LISTS = ("measures", "systems")
+MOST_SYSTEMS = 100
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Settings:
     seeds: str = "each"  # each seed is a system; or families: their chosen seed alone, with mean and deviation of all
     training: str = "fixed"  # whether intervals also draw one seed of each family: drawn; it needs families
     system: str = ""  # the system that is shown in detail; empty: the best
+    systems: tuple[str, ...] = ()  # the systems that are compared; empty: all that were asked enough questions
 
     @property
     def assumed_is_judged(self) -> bool:
@@ -61,7 +63,7 @@ class Settings:
             for f in fields(self)
             if f.name in taken and getattr(self, f.name) != f.default
         ]
-        return urlencode([(name, ",".join(value) if name == _LIST else value) for name, value in changed])
+        return urlencode([(name, ",".join(value) if name in _LISTS else value) for name, value in changed])
 
 
 class _Given(forms.Widget):
@@ -127,6 +129,13 @@ def _measures(name: str, text: str) -> tuple[str, ...]:
     return names or RANKING
 
 
+def _systems(name: str, text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip()[:200] for part in text.split(",") if part.strip()))
+    if len(names) > MOST_SYSTEMS:
+        raise EvaluationError(f"{len(names)} systems were chosen: choose at most {MOST_SYSTEMS}.")
+    return tuple(sorted(names))
+
+
 def _one_of(known: Collection[str]) -> Callable[[str, str], str]:
     def read(name: str, value: str) -> str:
         if value not in known:
@@ -168,6 +177,7 @@ class SettingsForm(forms.Form):
     seeds = _Setting(_one_of(SEEDS))
     training = _Setting(_one_of(TRAINING))
     system = _Setting(lambda name, value: value[:200])
+    systems = _ListSetting(_systems)
 
     def __init__(self, given: Mapping[str, Any], taken: Collection[str]) -> None:
         super().__init__(given)
@@ -179,8 +189,8 @@ class SettingsForm(forms.Form):
 def parse_settings(given: Mapping[str, Any], taken: Collection[str]) -> Settings:
     """Return the settings that an address asks for; EvaluationError says what is wrong with which.
 
-    `measures` may be given several times or with commas. What is not `taken` is ignored; label sets are looked up
-    later.
+    `measures` and `systems` may be given several times or with commas. What is not `taken` is ignored; label sets and
+    systems are looked up later.
     """
     form = SettingsForm(given, taken)
     errors = form.errors  # read even where nothing is taken: it makes cleaned_data

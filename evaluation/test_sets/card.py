@@ -159,8 +159,12 @@ def _measures(content: Content, answered: int) -> Iterator[str]:
     yield f"{answered:,} questions that have one (the others)."
     yield ""
     table, sums = content.measures
+    if (common := max(of.question.size for of in sums.values())) < answered:
+        yield f"Systems are compared on the {common:,} questions that all of them were asked."
+    if table.dropped:
+        yield f"Without {', '.join(table.dropped)}, asked less than half of the questions."
     means = np.array([of.mean() for of in sums.values()])
-    rows = {system: means[:, table.systems.index(system)] for system in content.systems}
+    rows = {system: means[:, table.systems.index(system)] for system in content.systems if system in table.systems}
     yield from _table(
         " | ".join(["system", *sums]),
         (

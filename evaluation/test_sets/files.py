@@ -80,7 +80,7 @@ class Content:
     @cached_property
     def measures(self) -> tuple[PoolTable, Sums] | None:
         """Return the measures of the systems by question; None without systems."""
-        return measured(self.qrels) if self.systems else None
+        return measured(self.qrels, self.systems) if self.systems else None
 
     @cached_property
     def placed(self) -> Placed | None:

@@ -24,8 +24,10 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
     """Return the lines of each system's ranks: of the triples int[n, 3] and of all test triples, on both sides.
 
     Ranks are positions among all entities but the answers of train and valid, 0 where an imported run has none;
-    `candidates` counts these entities, `returned` those of them that the system returned.
+    `candidates` counts these entities, `returned` those of them that the system returned. Questions that a run was not
+    asked have no line.
     """
+    table = table.whole or table
     ranks, graph = table.ranks, table.graph
     rows = np.flatnonzero((table.is_test | is_among(table.triples, triples, graph))[ranks.triple])
     entities = pa.array(graph.entities, pa.string())
@@ -35,8 +37,9 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
         i = table.systems.index(system)
         numbers = [of[i] for of in (ranks.strict, ranks.optimistic, ranks.pessimistic)]
         returned = ranks.candidates if ranks.returned is None else ranks.returned[i]
-        for start in range(0, len(rows), CHUNK):
-            part: Order = rows[start : start + CHUNK]
+        own = rows[table.asked[i][ranks.question[rows]]]
+        for start in range(0, len(own), CHUNK):
+            part: Order = own[start : start + CHUNK]
             asked, place = np.unique(ranks.question[part], return_inverse=True)
             ids = pa.array(question_ids(questions_from_keys(table.question_keys[asked], *graph.shape), graph))
             counts = [*(of[part] for of in numbers), *(of[asked[place]] for of in (ranks.candidates, returned))]
@@ -49,9 +52,12 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
 
 
 def figure_lines(table: PoolTable, sums: Sums, systems: list[str], *, positives_only: bool) -> Iterator[str]:
-    """Yield system, measure and its mean, to the last digit; empty where it is undefined."""
+    """Yield system, measure and its mean, to the last digit; empty where it is undefined.
+
+    Systems are compared on the questions that all of them were asked; those asked too few have no line.
+    """
     yield "system\tmeasure\tvalue"
-    for system in systems:
+    for system in filter(table.systems.__contains__, systems):
         for name, of in sums.items():
             if positives_only and name == OF_NEGATIVES:
                 continue

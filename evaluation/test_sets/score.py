@@ -21,13 +21,23 @@ def rows(name: str) -> Iterator[list[str]]:
         yield from (line.rstrip("\n").split("\t") for line in list(file)[1:])
 
 
-def measures(system: str, state: dict[tuple[str, str], str]) -> dict[str, float]:
-    """Return the means of a system; `state` is that of each judged answer of a question."""
+def questions_of(system: str) -> set[str]:
+    """Return the questions that a system was asked: those of its ranks."""
+    return {question for question, *_ in rows(f"ranks/{system}.tsv.gz")}
+
+
+def measures(system: str, state: dict[tuple[str, str], str], asked: set[str]) -> dict[str, float]:
+    """Return the means of a system over the questions that all systems were asked.
+
+    `state` is that of each judged answer of a question.
+    """
     lists: dict[str, list[tuple[str, list[int]]]] = defaultdict(list)
     found: dict[str, list[float]] = defaultdict(list)
     for question, answer, *numbers in rows(f"ranks/{system}.tsv.gz"):
         lists[question].append((state.get((question, answer), "known"), [int(number) for number in numbers]))
-    for entries in lists.values():
+    for question, entries in lists.items():
+        if question not in asked:
+            continue
         label, rank_of = np.array([of for of, _ in entries]), np.array([numbers for _, numbers in entries], float)
         known, right = label == "known", label == "positive"
         if not right.any():
@@ -66,8 +76,9 @@ def main() -> int:
     told: dict[str, dict[str, float]] = defaultdict(dict)
     for system, measure, value in rows("measures.tsv"):
         told[system][measure] = float(value or "nan")
+    asked = set.intersection(*map(questions_of, told)) if told else set()
     for system, figures in told.items():
-        values = measures(system, state)
+        values = measures(system, state, asked)
         for measure, figure in figures.items():
             mean = values[measure] if np.isfinite(values[measure]) else np.nan
             same = bool(np.isclose(mean, figure, rtol=1e-9, atol=1e-12, equal_nan=True))

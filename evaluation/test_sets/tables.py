@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.label_sets import label_set
-from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.labels.pool_table import PoolTable, whole_table
 from evaluation.labels.qrels import STATE_NAMES
 from evaluation.measures.label_state import LabelState
 from evaluation.measures.question_sums import QuestionSums
@@ -67,9 +67,10 @@ def pool_lines(frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
 # -- measures ---------------------------------------------------------------------------------------------------
 
 
-def measured(qrels: Qrels) -> tuple[PoolTable, Sums]:
-    """Return the usual measures of all systems under qrels, summed by question."""
-    table = pool_table(qrels.pool)
+def measured(qrels: Qrels, systems: Sequence[str]) -> tuple[PoolTable, Sums]:
+    """Return the usual measures of systems under qrels, summed by question; the table says which are compared."""
+    whole = whole_table(qrels.pool)
+    table = whole.of_systems([whole.systems.index(system) for system in systems]).compared()
     return table, label_set(qrels.pool, table, f"qrels:{qrels.name}").sums(USUAL_NAMES)
 
 
@@ -90,6 +91,7 @@ def value_lines(table: PoolTable, sums: Sums, systems: Sequence[str]) -> Iterato
             answers[at] = of.counts
     e, r = table.graph.num_entities, table.graph.num_relations
     ids = question_ids(questions_from_keys(table.question_keys[every], e, r), table.graph)
+    systems = [system for system in systems if system in table.systems]
     rows = [table.systems.index(system) for system in systems]
     for i, (identifier, n) in enumerate(zip(ids, answers.tolist(), strict=True)):
         for system, row in zip(systems, values[:, rows, i].T.tolist(), strict=True):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from evaluation.labels.pool_table import pool_table, triple_codes
+from evaluation.labels.pool_table import triple_codes, whole_table
 from evaluation.measures.label_state import LabelState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run
@@ -62,7 +62,7 @@ def placed(pool: Pool, systems: Sequence[str], triples: np.ndarray, state: np.nd
     """
     if not systems:
         return None
-    table = pool_table(pool)
+    table = whole_table(pool)
     graph, (questions, _, _) = table.graph, questions_of(triples)
     codes, own = triple_codes(table.triples, graph), triple_codes(triples, graph)
     order = np.argsort(own)

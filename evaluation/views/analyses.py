@@ -60,18 +60,22 @@ def settings_form(request: HttpRequest, pool: Pool, taken: Collection[str], sett
         "assumed_choices": ASSUMED,
         "answers_choices": ANSWERS,
         "system_choices": [s.name for s in systems_with_runs(pool)] if "system" in taken else [],
-        **seeds_form(pool, taken, settings),
+        **systems_form(pool, taken, settings),
     }
 
 
-def seeds_form(pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
-    """Return the choices about families of seeds: none where the pool has no family and the address asks for none."""
-    systems = systems_with_runs(pool) if "seeds" in taken else []
+def systems_form(pool: Pool, taken: Collection[str], settings: Settings) -> dict[str, Any]:
+    """Return the choices of systems and about families of seeds.
+
+    None about families where the pool has no family and the address asks for none.
+    """
+    systems = systems_with_runs(pool)
     asked = settings.query({"seeds", "training"} & set(taken))
-    if not asked and len(seed_families(systems)) == len(systems):
-        return {"settings": settings}
+    compared = {"settings": settings, "compared_choices": [system.name for system in systems]}
+    if "seeds" not in taken or (not asked and len(seed_families(systems)) == len(systems)):
+        return compared
     training = TRAINING if "training" in taken else ()
-    return {"settings": settings, "seeds_choices": SEEDS, "training_choices": training}
+    return compared | {"seeds_choices": SEEDS, "training_choices": training}
 
 
 def _analysis(key: str, *, files: bool = False) -> Analysis:

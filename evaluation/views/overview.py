@@ -16,7 +16,7 @@ from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.files import as_download, text_response
 from evaluation.overview import full_report as reports
 from evaluation.overview.counts import stage_counts
-from evaluation.overview.rankings import SEEDS_AND_TRAINING, overview, page_version
+from evaluation.overview.rankings import TAKEN, overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
 from evaluation.pages.registry import ANALYSES
@@ -25,7 +25,7 @@ from evaluation.sections.help_pages import LISTED, listed_for
 from evaluation.sections.help_pages import help_page as read_help
 from evaluation.sections.section import Context
 from evaluation.sections.settings import RANKING, Settings, parse_settings
-from evaluation.views.analyses import seeds_form, settings_form
+from evaluation.views.analyses import settings_form, systems_form
 from pooling.models import Graph, Pool
 from pooling.views.find import find_pool
 
@@ -64,9 +64,9 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
     measure = request.GET.get("measure", RANKING[0])
     context: dict[str, object] = {"pool": pool, "analyses": ANALYSES}
     try:
-        settings = parse_settings(request.GET, SEEDS_AND_TRAINING)
+        settings = parse_settings(request.GET, TAKEN)
         context |= overview(pool, measure if measure in RANKING else RANKING[0], settings)
-        context |= seeds_form(pool, SEEDS_AND_TRAINING, settings) | {"query": settings.query(SEEDS_AND_TRAINING)}
+        context |= systems_form(pool, TAKEN, settings) | {"query": settings.query(TAKEN)}
         context["not_comparable"] = not_comparable(pool)
         # the page draws its own chart; this one is for downloads
         context["charts"] = [{**asdict(overview_chart(context)), "key": RANKINGS}] if context["lines"] else []

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from pooling.models.system import IMPORTED
 from pooling.questions.kernel import distinct, distinct_questions
 from pooling.runs.adapters.base import Outside
 from pooling.runs.adapters.registry import AUTO, known_suffix, read_answers
+from pooling.runs.asked import ASKED, asked_table, read_topics, supposed_asked
 from pooling.runs.contradictions import check_ranks, placed
 from pooling.runs.files import RETURNED, candidates_table, ranks_table, read_topk
 from pooling.runs.kernel import Listed, list_positions, places
@@ -57,6 +59,7 @@ def import_run(
     form: str = AUTO,
     scores_decide: bool = False,
     replaces: System | None = None,
+    topics_file: Path | None = None,
     user: User | None = None,
     file_name: str = "",
     max_bytes: int | None = None,
@@ -64,11 +67,12 @@ def import_run(
 ) -> Imported:
     """Make a system called `name` and its run from a file or folder of a `form` in ADAPTERS.
 
-    Its questions must be topics: of `pool`, or of the graph's test set and pools. With a pool, its questions that are
-    not in the file count as not returned; without one, only the file's questions get rank rows. Messages call the file
-    `file_name`; unpacked it may have `max_bytes`. If most of its ranks contradict its scores, it is refused, unless
-    `scores_decide`. A run is private if `user` is no manager. With `replaces`, it takes the place of the run of that
-    system, which keeps its name, owner and whether it is private.
+    Its questions must be topics: of `pool`, or of the graph's test set and pools. The run keeps which it was asked:
+    those of `topics_file`, else the topics of `pool` at this time, else the questions of the file. Asked questions that
+    the file lacks count as not returned; the run has no figure on others. Messages call the file `file_name`; unpacked
+    it may have `max_bytes`. If most of its ranks contradict its scores, it is refused, unless `scores_decide`. A run is
+    private if `user` is no manager. With `replaces`, it takes the place of the run of that system, which keeps its
+    name, owner and whether it is private.
     """
     if replaces is None:
         check_name(graph, name)
@@ -90,9 +94,12 @@ def import_run(
     if wrong := check_ranks(listed, read, arrays, called, scores_decide):
         said.append(wrong)
     tell(f"writing the run of {name}", 0, 1)
+    asked, own = _asked(read, arrays, topics, pool, topics_file)
     wanted = np.setdiff1d(_keys_of(triples, arrays), known, assume_unique=True)
+    wanted = wanted[find(asked, wanted // arrays.num_entities) >= 0]
     raw = np.zeros(len(listed.line), np.int32) if position is not None else _raw_positions(read, listed, arrays)
-    tables, depth = _tables(listed, raw, wanted, arrays, only_its_own=pool is None)
+    tables, depth = _tables(listed, raw, wanted, arrays)
+    tables[ASKED] = asked_table(asked, arrays)
     about = {
         "file": called[:200],
         "sha256": sha256_of(file) if file.is_file() else "",
@@ -103,15 +110,40 @@ def import_run(
     settings = {"family": family, **about}
     system = replaces or System(graph=graph, name=name, kind=IMPORTED, state=SystemState.TRAINED, artifact="")
     system.settings = settings
-    own = topics.keys
-    if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
-        asked = [triple_array(pool.seeds.all()), triple_array(pool.triples.all())]
-        own = _question_keys(np.concatenate(asked), arrays)
-    notes = [*_notes(read, listed, topics, own, tables), *said, _raw_note(listed, raw)]
+    notes = [*_notes(read, listed, topics, own, asked, tables), *said, *_asked_notes(asked, own, pool)]
+    notes.append(_raw_note(listed, raw))
     store = _replace if replaces else _store
     store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
+
+
+def _asked(
+    read: RunFile, arrays: GraphArrays, topics: Topics, pool: Pool | None, topics_file: Path | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the questions that a run was asked, and those that every evaluation asks (not only the full test set)."""
+    answered, own = np.unique(read.question), topics.keys
+    seeds = own[:0]
+    if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
+        seeds = _question_keys(triple_array(pool.seeds.all()), arrays)
+        own = np.union1d(seeds, _question_keys(triple_array(pool.triples.all()), arrays))
+    if topics_file is not None:
+        return np.union1d(answered, read_topics(topics_file, arrays, topics)), own
+    if pool is None:
+        return answered, own
+    grown, only_test = np.setdiff1d(own, seeds), np.setdiff1d(topics.keys, own)
+    return supposed_asked(answered, seeds, grown, only_test), own
+
+
+def _asked_notes(asked: np.ndarray, own: np.ndarray, pool: Pool | None) -> Iterator[str]:
+    """Say how many questions the run was not asked, and what follows from that."""
+    lacking = int((find(asked, own) < 0).sum())
+    if lacking:
+        whose = f"of pool {pool.name}" if pool else "of the graph"
+        yield (
+            f"It was not asked {lacking:,} of {len(own):,} questions {whose}: it has no figure on them, and systems are"
+            " compared on the others. If it was asked them, import it with its topics file."
+        )
 
 
 def import_sent_run(
@@ -222,19 +254,16 @@ def _raw_note(listed: Listed, raw: np.ndarray) -> str:
 
 
 def _tables(
-    listed: Listed, raw: np.ndarray, wanted: np.ndarray, arrays: GraphArrays, *, only_its_own: bool
+    listed: Listed, raw: np.ndarray, wanted: np.ndarray, arrays: GraphArrays
 ) -> tuple[dict[str, pa.Table], int]:
     """Make the files of the run; also return the most candidates of a question.
 
-    raw: positions in the full lists, from _raw_positions; wanted: sorted keys of the rank rows to make; `only_its_own`:
-    of these only those of questions that were answered.
+    raw: positions in the full lists, from _raw_positions; wanted: sorted keys of the rank rows to make.
     """
     keys = listed.question * arrays.num_entities + listed.entity
     asked, counts = np.unique(listed.question, return_counts=True)
     ranks = np.stack([listed.strict, listed.optimistic, listed.pessimistic])
     returned = ranks_table(asked, counts, listed.entity, ranks, arrays)
-    if only_its_own:
-        wanted = wanted[find(asked, wanted // arrays.num_entities) >= 0]
     order = np.argsort(keys)
     at = find(keys[order], wanted)
     found = np.where(at >= 0, ranks[:, order[at]], 0)
@@ -247,18 +276,21 @@ def _tables(
     return {"topk.parquet": top, "ranks.parquet": stored, RETURNED: returned}, int(held.max(initial=0))
 
 
-def _notes(read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, tables: dict[str, pa.Table]) -> list[str]:
+def _notes(
+    read: RunFile, listed: Listed, topics: Topics, own: np.ndarray, asked: np.ndarray, tables: dict[str, pa.Table]
+) -> list[str]:
     """Say what a reader should know about questions, known answers and depth, a sentence each.
 
-    own: keys of the topics that every evaluation asks; only the full test set asks the others.
+    own: keys of the topics that every evaluation asks; only the full test set asks the others. asked: the keys that the
+    run was asked.
     """
     answered, counts = np.unique(listed.question, return_counts=True)
-    of_own, asked = int((find(own, answered) >= 0).sum()), len(own)
-    told = f"{len(read.line):,} lines, answers to {of_own:,} of {asked:,} questions"
-    if others := len(topics.keys) - asked:
+    of_own, every = int((find(own, answered) >= 0).sum()), len(own)
+    told = f"{len(read.line):,} lines, answers to {of_own:,} of {every:,} questions"
+    if others := len(topics.keys) - every:
         told += f", and to {len(answered) - of_own:,} of {others:,} that only the full test set asks"
     notes = [f"{told}."]
-    if len(answered) < len(topics.keys):
+    if len(answered) < len(asked):
         notes.append("What was not returned has no rank: its reciprocal rank and hits are 0.")
     if known := len(read.line) - len(listed.line):
         notes.append(f"{known:,} known answers (train or valid) were left out.")

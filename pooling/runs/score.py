@@ -27,6 +27,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Run, SeedTriple, System
 from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, questions_from_keys
+from pooling.runs.asked import was_asked
 from pooling.runs.files import (
     Pass,
     RunError,
@@ -79,7 +80,7 @@ def score_system(
 
     seeds and triples are int[n, 3]. What the run has is not scored again, with `raw` only if it has raw positions.
     Triples of train or valid get no rank rows, since such an entity is not a candidate. An imported run gets no
-    candidates, and rank 0 for triples that its file lacks.
+    candidates; of the questions that it was asked, it gets rank 0 for triples that its file lacks, of others no rows.
     """
     return on_newest(system, lambda run: _extend(system, run, seeds, triples, raw, watch))
 
@@ -106,6 +107,8 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
     seed_keys = seed_keys[:0] if system.is_a_file else seed_keys[_has_candidates(seed_keys, graph)]
     if run is not None:
         held = read_topk(run)
+        if system.is_imported:
+            wanted = wanted[was_asked(run, wanted // graph.num_entities)]
         seed_keys = np.setdiff1d(seed_keys, np.setdiff1d(held.keys, held.lacks_raw) if raw else held.keys)
         wanted = np.setdiff1d(wanted, read_ranks(run).keys)
         if not len(seed_keys) and not len(wanted):

@@ -4,10 +4,11 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from core.management.shell import names_in
 from evaluation.estimates.estimate import TEXTS, Estimated, beyond, estimate
 from evaluation.estimates.kernels.intervals import Estimate
 from evaluation.estimates.kernels.quantities import COUNTS, LISTS, MEASURED, MODELLED, NO_INTERVAL
-from evaluation.management.options import add_assumed, add_questions
+from evaluation.management.options import add_assumed, add_questions, add_systems
 from evaluation.sections.section import number
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
@@ -22,10 +23,12 @@ class Command(PoolCommand):
         add_questions(parser, "every question that would have an answer, or of these only the questions of the seeds")
         add_assumed(parser, "whether filtered triples count as judged negatives; it matters to infAP only")
         parser.add_argument("--seed", type=int, default=7, help="of the labels that the model imputes")
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> Estimated:
         judged = options["assumed"] == "judged"
-        found = estimate(pool, questions=options["questions"], seed=options["seed"], assumed_is_judged=judged)
+        chosen = {"questions": options["questions"], "systems": names_in(options["systems"])}
+        found = estimate(pool, **chosen, seed=options["seed"], assumed_is_judged=judged)
         self.warn_left_out(found.left_out, pool)
         return found
 

@@ -7,8 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import names_in, value_text
-from evaluation.management.options import add_assumed, add_labels, add_questions, add_seeds
+from evaluation.management.options import add_assumed, add_labels, add_questions, add_seeds, add_systems
 from evaluation.measures.registry import USUAL_NAMES
+from evaluation.sections.compared import Compared, compared_notes
 from evaluation.sections.metrics import metrics
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
@@ -24,22 +25,26 @@ class Command(PoolCommand):
         every = "every question with an answer under these labels"
         add_questions(parser, f"{every}, or of these only the questions of the seeds")
         add_seeds(parser)
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         measures, judged = names_in(options["measures"]), options["assumed"] == "judged"
         if not measures:
             raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
         try:
-            found = metrics(pool, options["labels"], measures, judged, options["questions"], options["seeds"])
+            chosen = (options["questions"], options["seeds"], names_in(options["systems"]))
+            found = metrics(pool, options["labels"], measures, judged, *chosen)
         except ValueError as error:
             raise CommandError(f"--measures: {error}") from error
         self.warn_left_out(found["left_out"], pool)
+        self.warn(compared_notes(found["compared"]))
         return found
 
     def content(self, found: dict[str, Any]) -> dict[str, Any]:
         reasons = {system: why for system, why in found["reasons"].items() if why}
         families: dict[str, Any] = {name: found[name] for name in ("families", "notes") if name in found}
-        return {"labels": found["labels"], "systems": found["systems"], "reasons": reasons, **families}
+        shown = {name: found[name] for name in ("labels", "systems", "compared")}
+        return {**shown, "reasons": reasons | _left(found["compared"]), **families}
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
         counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found["counts"].items())
@@ -57,6 +62,13 @@ class Command(PoolCommand):
             yield "  ".join(map(format, row, columns))
         self.warn(found.get("notes", ()))
         self.warn(_reasons(found["reasons"]))
+
+
+def _left(found: Compared) -> dict[str, dict[str, str]]:
+    """Return the reason for each system that is left out, for all measures, and of what the others lack."""
+    dropped = {name: f"not asked {count:,} of {found['of']:,} questions" for name, count in found["dropped"].items()}
+    told = dropped | dict.fromkeys(found["unasked"], "asked no question of this pool")
+    return {name: {"all": f"left out: {why}"} for name, why in told.items()}
 
 
 def _reasons(reasons: dict[str, dict[str, str]]) -> Iterator[str]:

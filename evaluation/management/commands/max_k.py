@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+from core.management.shell import names_in
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.management.options import add_labels, add_questions
+from evaluation.management.options import add_labels, add_questions, add_systems
 from evaluation.max_k.sections import max_k_json
 from evaluation.max_k.stored_runs import WHICH
 from pooling.management.pool_command import Options, PoolCommand
@@ -19,9 +20,11 @@ class Command(PoolCommand):
         add_labels(parser)
         parser.add_argument("--k", default="1,10,100", help="comma-separated, each from 1 to 100")
         add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
-        found = max_k_json(pool, options["labels"], _numbers(options["k"]), options["questions"])
+        chosen = (options["questions"], names_in(options["systems"]))
+        found = max_k_json(pool, options["labels"], _numbers(options["k"]), *chosen)
         self.warn(f"Left out: {name}, {reason}" for name, reason in found["left_out"].items())
         return found
 

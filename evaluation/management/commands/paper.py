@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from core.management.shell import ShellCommand, Ticker
+from core.management.shell import ShellCommand, Ticker, names_in
+from evaluation.management.options import add_systems
 from evaluation.pages.registry import PAPERS, get_analysis
 from evaluation.sections.cell_text import cell_text
+from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.section import Section, Table
 from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
@@ -24,16 +26,18 @@ class Command(ShellCommand):
             help="which paper: docs/reproduction.md",
         )
         parser.add_argument("pool")
+        add_systems(parser)
         parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
 
     def handle(self, *args: Any, **options: Any) -> str:
         paper, pool, ticker = get_analysis(f"paper-{options['paper']}"), get_pool(options["pool"]), Ticker(self.stderr)
-        found = [paper.title, paper.lead]
+        found, chosen = [paper.title, paper.lead], Settings(systems=tuple(names_in(options["systems"])))
         for part in paper.parts:
             if part.heavy and options["quick"]:
                 continue
-            context = paper.context(pool, Settings(), partial(ticker, part.title or part.key))
+            context = paper.context(pool, chosen, partial(ticker, part.title or part.key))
             if part is paper.parts[0]:
+                found += compared_notes(compared_of(context))
                 found += seed_notes(context, asked=False)
             found += [line for section in part.compute(context) for line in _lines(section)]
         return "\n".join(found)

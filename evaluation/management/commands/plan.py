@@ -1,9 +1,11 @@
 """Say whether the order of systems is sure enough, how much judging is left, and where the next labels pay most."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from core.management.shell import value_text
+from core.management.shell import names_in, value_text
+from evaluation.management.options import add_systems
 from evaluation.planning.sections import plan_json
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
@@ -14,8 +16,11 @@ FIRST = 10  # relations that are printed
 class Command(PoolCommand):
     help = "Plan the judging of a pool: tau and its interval, labels and hours left, the yield of each relation."
 
+    def add_options(self, parser: ArgumentParser) -> None:
+        add_systems(parser)
+
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
-        return plan_json(pool)
+        return plan_json(pool, names_in(options["systems"]))
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
         yield from found["says"]

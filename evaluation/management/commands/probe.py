@@ -4,13 +4,14 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.management.options import add_labels, add_questions, add_seeds
+from evaluation.management.options import add_labels, add_questions, add_seeds, add_systems
 from evaluation.probe.sections import probe_json
+from evaluation.sections.compared import compared_notes
 from evaluation.sections.settings import parse_settings
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 
-TAKEN = ("labels", "questions", "sharpness", "robustness", "seeds")
+TAKEN = ("labels", "questions", "sharpness", "robustness", "seeds", "systems")
 
 
 class Command(PoolCommand):
@@ -23,11 +24,13 @@ class Command(PoolCommand):
         weight = "b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
         parser.add_argument("--robustness", default="0", help=weight)
         add_seeds(parser)
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         self.settings = parse_settings({name: options[name] for name in TAKEN}, TAKEN)
         found = probe_json(pool, self.settings)
         self.warn_left_out(found["left_out"], pool)
+        self.warn(compared_notes(found["compared"]))
         return found
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:

@@ -6,13 +6,13 @@ from typing import Any
 
 from core.management.shell import also_called, value_text
 from evaluation.labels.label_sets import HELP
-from evaluation.management.options import add_assumed, add_labels, add_questions
+from evaluation.management.options import add_assumed, add_labels, add_questions, add_systems
 from evaluation.reusability.sections import reusability_json
 from evaluation.sections.settings import RANKING, parse_settings
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 
-TAKEN = ("labels", "measures", "questions", "assumed", "share")
+TAKEN = ("labels", "measures", "questions", "assumed", "share", "systems")
 
 
 class Command(PoolCommand):
@@ -28,6 +28,7 @@ class Command(PoolCommand):
         )
         least = parser.add_argument("--judged-share", dest="share", default="0.9", help=comparable)
         also_called(parser, least, "--share")
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         return reusability_json(pool, parse_settings({name: options[name] for name in TAKEN}, TAKEN))

@@ -49,8 +49,12 @@ class Command(ShellCommand):
         parser.add_argument("--system", required=True, metavar="NAME", help="name of the new system")
         parser.add_argument("--family", default=NOT_KNOWN, help=f"{', '.join(FAMILIES)} or '{NOT_KNOWN}'")
         parser.add_argument(
-            "--pool", help="the run answers this pool's questions; those that it lacks count as not returned"
+            "--pool", help="the run was asked this pool's questions; those that the file lacks count as not returned"
         )
+        topics = (
+            "the questions that the run was asked, as export_topics writes them; default: those of --pool, or of FILE"
+        )
+        parser.add_argument("--topics", type=Path, metavar="FILE", help=topics)
 
     def handle(self, *args: Any, **options: Any) -> str:
         pool = get_pool(options["pool"]) if options["pool"] else None
@@ -62,7 +66,8 @@ class Command(ShellCommand):
             watch = Watch(lambda done, total: ticker(f"scoring with {options['scorer']}", done, total))
             made = import_scorer(graph, options["scorer"], name=name, family=family, pool=pool, watch=watch)
             return f"{made}: {made.run.num_questions:,} questions, {made.run.num_rank_rows:,} rank rows"
-        given = {"pool": pool, "progress": ticker, **{key: options[key] for key in ("form", "scores_decide")}}
+        given = {"pool": pool, "topics_file": options["topics"], "progress": ticker}
+        given |= {key: options[key] for key in ("form", "scores_decide")}
         if options["replace"]:
             given["replaces"] = run = get_run(graph, name, private=True).system
             check_changeable(run, None, "replaced")

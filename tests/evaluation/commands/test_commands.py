@@ -27,7 +27,7 @@ def run(*arguments: str) -> tuple[str, str]:
 def test_evaluate_json(labelled: Pool):
     out, err = run("evaluate", "p", "--measures", "micro_mrr, judged@10", "--labels", "seeds", "--json")
     content = metrics(labelled, "seeds", ["micro_mrr", "judged@10"])
-    assert json.loads(out) == {"labels": "seeds", "systems": content["systems"], "reasons": {}}
+    assert json.loads(out) == {**{name: content[name] for name in ("labels", "systems", "compared")}, "reasons": {}}
     assert list(content["systems"]) == ["transe", "distmult", "complex"]
     assert err == ""
 

@@ -136,7 +136,7 @@ def test_the_recipe_for_pykeen_gives_the_micro_mrr_of_the_card(
     run = tmp_path / "model.txt"
     run.write_text("".join(lines))
     import_run(labelled.graph, run, name="model", pool=labelled)
-    ours = metrics(labelled, "qrels:v1", ["micro_mrr", "micro_hits@10"])["systems"]["model"]
+    ours = metrics(labelled, "qrels:v1", ["micro_mrr", "micro_hits@10"], systems=["model"])["systems"]["model"]
     names["model"] = model
     exec(evaluation, names)
     assert names["micro_mrr"] == pytest.approx(ours["micro_mrr"], rel=1e-6)

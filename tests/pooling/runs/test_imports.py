@@ -21,6 +21,7 @@ from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import build_pool, create_pool
 from pooling.pools.report import pool_families
 from pooling.runs import imports as module
+from pooling.runs.asked import was_asked
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import RunError, parse_question_id, question_id, read_ranks, read_returned, read_topk
 from pooling.runs.imports import import_run, imported_for
@@ -202,8 +203,9 @@ def test_notes_of_a_good_file(town: Graph, tmp_path: Path):
     topics = len({q for h, r, t in TEST for q in (question_id(0, h, r), question_id(1, t, r))})
     assert import_run(town, path, name="x").notes == [
         f"4 lines, answers to 2 of {topics} questions.",
-        "What was not returned has no rank: its reciprocal rank and hits are 0.",
         "It holds 1 to 2 candidates of a question.",
+        f"It was not asked {topics - 2} of {topics} questions of the graph: it has no figure on them, and systems are "
+        "compared on the others. If it was asked them, import it with its topics file.",
         "Known answers are missing from its lists: positions in the full list are not known for 2 of 2 questions, so "
         "pools of the rule raw cannot use it.",
     ]
@@ -231,7 +233,7 @@ def test_candidates_are_cut_and_ranks_are_not(town: Graph, tmp_path: Path, monke
     free = unknown_of(town, question)
     lines = [line(question, key, i + 1, -i) for i, key in enumerate([*free[:4], answer])]
     imported = import_run(town, write(tmp_path / "run", *lines), name="x")
-    assert imported.notes[-2] == "Pools can use the first 2; ranks are kept of all."
+    assert "Pools can use the first 2; ranks are kept of all." in imported.notes
     assert imported.system.run.depth == 2
     assert rows_by_name(imported.system.run, question)[answer] == (5, 5, 5)
 
@@ -347,7 +349,11 @@ def test_a_pool_that_grows_fills_its_rows_from_the_file(trained: Graph, exported
     assert missing.any()
     run = score_for_pool(run.system, second, progress_of(second))
     held, returned = read_ranks(run), read_returned(run)
-    at, there = find(held.keys, keys_of(second)), find(returned.keys, keys_of(second))
+    asked = was_asked(run, keys_of(second) // open_graph(trained).num_entities)
+    assert asked.any() and not asked.all()  # what its pool did not ask stays without rows
+    assert (find(held.keys, keys_of(second)[~asked]) < 0).all()
+    wanted = keys_of(second)[asked]
+    at, there = find(held.keys, wanted), find(returned.keys, wanted)
     assert at.min() >= 0
     expected = np.where(there >= 0, returned.ranks[:, there], 0)
     assert held.ranks[:, at].tolist() == expected.tolist()
@@ -355,7 +361,7 @@ def test_a_pool_that_grows_fills_its_rows_from_the_file(trained: Graph, exported
     about = json.loads((artifact_path(run.artifact) / "run.json").read_text())
     assert (about["depth"], sorted(about["sha256"])) == (
         run.depth,
-        ["ranks.parquet", "returned.parquet", "topk.parquet"],
+        ["asked.parquet", "ranks.parquet", "returned.parquet", "topk.parquet"],
     )
     assert len(list(artifact_path("runs").iterdir())) == Run.objects.count()  # the old folder is gone
     before = Run.objects.get(pk=run.pk).artifact

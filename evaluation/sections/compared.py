@@ -1,0 +1,76 @@
+"""Say which systems a page compares on which questions, and what is left out since a run was not asked it."""
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+from evaluation.labels.label_sets import LabelSet
+from evaluation.labels.pool_table import PoolTable
+from evaluation.measures.label_state import positive
+from evaluation.sections.section import Context
+
+NAMED = 5  # systems in a sentence
+
+
+class Compared(TypedDict):
+    """Hold how many questions are compared `of` how many that the labels ask, and who lacks the others.
+
+    lacking: {system: questions that it was not asked} of the compared systems; dropped: the same of systems left out
+    since they were asked too few; unasked: systems that were asked none.
+    """
+
+    systems: list[str]
+    questions: int
+    of: int
+    lacking: dict[str, int]
+    dropped: dict[str, int]
+    unasked: list[str]
+
+
+def compared(table: PoolTable, labels: LabelSet) -> Compared:
+    """Return what the figures of a label set are compared on; `table` is a view, from PoolTable.compared."""
+    whole = table.whole or table
+    every = whole.questions_of(positive(labels.state))
+    if labels.asked is not None:
+        every &= labels.asked
+    kept = table.questions_of(positive(labels.state)) & every
+    asked = dict(zip(whole.systems, whole.asked, strict=True))
+    lacks = {name: int((every & ~of).sum()) for name, of in asked.items()}
+    shown = table.members or table.systems
+    return {
+        "systems": table.systems,
+        "questions": int(kept.sum()),
+        "of": int(every.sum()),
+        "lacking": {name: lacks[name] for name in whole.systems if name in shown and lacks[name]},
+        "dropped": {name: lacks[name] for name in table.dropped},
+        "unasked": whole.unasked,
+    }
+
+
+def compared_of(context: Context) -> Compared:
+    return compared(context.table, context.labels)
+
+
+def compared_notes(found: Compared) -> Iterator[str]:
+    """Say in sentences what is left out; nothing where every system was asked every question."""
+    if found["questions"] < found["of"]:
+        count = len(found["systems"])
+        who = f"all {count:,} systems were" if count > 1 else f"{found['systems'][0]} was"
+        yield (
+            f"Compared on {found['questions']:,} of {found['of']:,} questions, which {who} asked. Not asked: "
+            f"{_named(found['lacking'])}."
+        )
+    if found["of"] and not found["questions"]:
+        yield "No question was asked of all these systems, so there is no figure: choose fewer systems."
+    if found["dropped"]:
+        yield (
+            f"Left out, asked less than half of the questions: {_named(found['dropped'])} not asked. Choose systems by "
+            "name to include them."
+        )
+    if found["unasked"]:
+        yield f"Left out, asked no question of this pool: {', '.join(found['unasked'])}."
+
+
+def _named(counts: dict[str, int]) -> str:
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
+    return ", ".join(f"{name} ({count:,})" for name, count in most[:NAMED]) + more
