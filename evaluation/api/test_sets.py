@@ -26,13 +26,15 @@ from evaluation.labels.terms import edit_terms
 from evaluation.models import Export, Qrels, Terms
 from evaluation.test_sets.export import request_export, zip_name, zip_path
 from evaluation.test_sets.files import ExportOptions
-from evaluation.test_sets.trec import TREC_TYPE, trec_lists
+from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
 from pooling.api.serializers import JobData
+from pooling.runs.files import RunError
 from pooling.runs.trec_write import pieces
 from pooling.views.find import find_pool
 
 QRELS = Qrels.objects.select_related("pool", "created_by").prefetch_related("terms")
 EXPORTS = Export.objects.select_related("qrels__pool")
+LACKING = OpenApiParameter("lacking", str, description="Of topics.tsv only what the run of this system was not asked.")
 FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qrels.txt", "qrels_infap.txt"])
 ZIP = {
     (200, "application/zip"): OpenApiTypes.BINARY,
@@ -118,12 +120,17 @@ class TrecFile(Endpoint):
 
     content_negotiation_class = AnyType
 
-    @extend_schema(parameters=[FILE], responses={(200, "text/plain"): OpenApiTypes.STR})
+    @extend_schema(parameters=[FILE, LACKING], responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
         found = find_pool(pool)
         files = trec_lists(found)
         if file not in files:
             raise Http404
+        if file == "topics.tsv" and (system := request.query_params.get("lacking", "")):
+            try:
+                files[file] = pool_topics(found, system)
+            except RunError as error:
+                raise Http404 from error
         return stream_response(pieces(files[file]), f"{found.name}-{file}", TREC_TYPE)
 
 

@@ -17,6 +17,7 @@ from pooling.models import Pool
 from pooling.questions.kernel import HEAD, TAIL, Questions, questions_of
 from pooling.questions.templates import fill
 from pooling.runs.files import question_ids
+from pooling.runs.lacking import lacking_questions
 from pooling.runs.trec_write import pieces, trec_word
 
 TREC_TYPE = "text/plain; charset=utf-8"  # of topics, pool and qrels as downloads
@@ -39,7 +40,14 @@ def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> It
             yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
 
 
-def pool_topics(pool: Pool) -> Iterator[str]:
+def pool_topics(pool: Pool, lacking: str = "") -> Iterator[str]:
+    """Yield the topics of a pool, those of export_trec; with `lacking` only those that a system was not asked."""
+    if lacking:
+        return topics(pool, lacking_questions(pool, lacking))
+    return topics(pool, questions_of(pooled_state(pool)[0])[0])
+
+
+def seed_topics(pool: Pool) -> Iterator[str]:
     """Yield the topics of a pool's seed questions."""
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int32).reshape(-1, 3)
     return topics(pool, questions_of(seeds)[0])

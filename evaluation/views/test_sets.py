@@ -1,6 +1,7 @@
 """The page Export of a pool with its frozen qrels, archives and TREC files, and the page that imports a test set."""
 
 import tempfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,13 +36,15 @@ from evaluation.overview.counts import pool_report
 from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
 from evaluation.test_sets.restore import restore_test_set
-from evaluation.test_sets.trec import TREC_TYPE, trec_lists
+from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
 from pooling.models import Graph, Pool
+from pooling.runs.files import RunError
 from pooling.runs.trec_write import pieces
 from pooling.views.find import find_pool
 
+TOPICS = "topics.tsv"
 TREC_FILES = (
-    ("topics.tsv", "the questions of all seeds and pooled triples"),
+    (TOPICS, "the questions of all seeds and pooled triples"),
     ("pool.txt", "what is pooled, all -1"),
     ("qrels.txt", "questions with an answer: 1 positive, 0 negative or assumed"),
     ("qrels_infap.txt", "likewise, and -1 unjudged, for infAP"),
@@ -116,7 +119,17 @@ def export_trec_file(request: HttpRequest, name: str, file: str) -> StreamingHtt
     files = trec_lists(pool)
     if file not in files:
         raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
+    if file == TOPICS and (system := request.GET.get("lacking", "")):
+        return stream_response(pieces(_lacking(pool, system)), f"{pool.name}-{system}-{file}", TREC_TYPE)
     return stream_response(pieces(files[file]), f"{pool.name}-{file}", TREC_TYPE)
+
+
+def _lacking(pool: Pool, system: str) -> Iterator[str]:
+    """Return the topics that the run of a system was not asked; Http404 for an unknown system."""
+    try:
+        return pool_topics(pool, system)
+    except RunError as error:
+        raise Http404(str(error)) from error
 
 
 @require_POST

@@ -15,7 +15,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
 from pooling.questions.kernel import questions_from_keys
-from pooling.runs.files import cached, checked, files_of, parse_question_id, question_ids, read_returned
+from pooling.runs.files import RETURNED, cached, checked, files_of, parse_question_id, question_ids, read_returned
 from pooling.runs.trec_read import Topics, TrecError
 from pooling.scoring.rank_rows import find
 
@@ -35,10 +35,10 @@ def read_asked(run: Run) -> np.ndarray | None:
     return cached(run, "asked", _read) if run.system.is_imported else None
 
 
-def _read(run: Run) -> np.ndarray:
-    graph = open_graph(run.system.graph)
-    if ASKED not in files_of(run):
-        return np.unique(read_returned(run).keys // graph.num_entities)
+def _read(run: Run) -> np.ndarray | None:
+    graph, files = open_graph(run.system.graph), files_of(run)
+    if ASKED not in files:
+        return None if RETURNED not in files else np.unique(read_returned(run).keys // graph.num_entities)
     ids = pq.read_table(checked(run, ASKED))["question"].to_pylist()
     return np.sort(np.array([parse_question_id(text, graph) for text in ids], dtype=np.int64))
 

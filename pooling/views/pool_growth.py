@@ -17,6 +17,7 @@ from pooling.models import Pool
 from pooling.pools.build import freeze_pool, live_extensions
 from pooling.pools.growth import extend_pool, why_it_stays
 from pooling.pools.report import pool_counts
+from pooling.runs.lacking import lacking_runs
 from pooling.views.find import find_pool
 
 
@@ -59,6 +60,7 @@ def _page(request: HttpRequest, pool: Pool, form: GrowthForm, freezing: FreezeFo
         "grown": grown,
         "first": {key: count - sum(entry[key] for entry in grown) for key, count in now.items()},
         "seeds_left": pool.graph.num_test - counts["seeds"],
+        "lacking": lacking_runs(pool),
         "jobs": list(live_extensions(pool)),
         "form": form,
         "freezing": freezing,

@@ -6,19 +6,23 @@ from typing import Any
 
 from core.files.artifacts import writing
 from core.management.shell import ShellCommand
-from evaluation.test_sets.trec import pool_topics
+from evaluation.test_sets.trec import pool_topics, seed_topics
 from pooling.pools.build import get_pool
 
 
 class Command(ShellCommand):
-    help = "Write both questions of every seed triple: question id, side, entity, relation, text."
+    help = "Write both questions of every seed and pooled triple: question id, side, entity, relation, text."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument("file", type=Path, help="file that is written")
+        some = parser.add_mutually_exclusive_group()
+        some.add_argument("--lacking", default="", metavar="SYSTEM", help="of these only what its run was not asked")
+        some.add_argument("--seeds-alone", action="store_true", help="the questions of the seed triples alone")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        lines = list(pool_topics(get_pool(options["pool"])))
+        pool = get_pool(options["pool"])
+        lines = list(seed_topics(pool) if options["seeds_alone"] else pool_topics(pool, options["lacking"]))
         with writing(options["file"]) as aside:
             aside.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return f"{options['file']}: {len(lines) - 1:,} questions"

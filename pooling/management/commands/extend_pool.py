@@ -9,6 +9,7 @@ from core.management.shell import ShellCommand, names_in, run_jobs
 from pooling.management.pool_command import add_no_predictive, add_score_again, add_seeds, seed_options
 from pooling.pools.build import get_pool
 from pooling.pools.growth import extend_pool
+from pooling.runs.lacking import lacking_runs
 
 
 class Command(ShellCommand):
@@ -34,6 +35,9 @@ class Command(ShellCommand):
         job = extend_pool(pool, depth=options["depth"], systems=systems, predictive=predictive, **seeds)
         run_jobs([job], self.stderr)
         pool.refresh_from_db()
+        for name, count in lacking_runs(pool).items():
+            topics = f"export_topics {pool.name} FILE --lacking {name}"
+            self.stderr.write(f"{name} was not asked {count:,} questions of {pool.name}. {topics} writes them.")
         entry = next((entry for entry in pool.growth if entry.get("job") == job.pk), None)
         if entry is None:
             return f"{pool.name}: nothing was left to add, since another extension had added all of it"

@@ -9,6 +9,7 @@ from pooling.enums import PoolingJob
 from pooling.management.pool_command import add_no_predictive, scoring_params
 from pooling.pools.build import get_pool
 from pooling.runs.imports import imported_for
+from pooling.runs.lacking import lacking_words
 from pooling.training.train import get_systems
 
 
@@ -38,5 +39,7 @@ class Command(ShellCommand):
         )
         for system in systems:
             system.refresh_from_db()
+            if system.is_imported and (why := lacking_words(pool, system)):
+                self.stderr.write(why)
             run = system.run
             self.stdout.write(f"{system.name:12} {run.num_rank_rows:,} rank rows, {run.num_questions:,} questions")

@@ -22,14 +22,18 @@ from evaluation.sections.compared import compared_notes
 from evaluation.sections.figure_cache import analysis_content
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
-from evaluation.test_sets.trec import pool_topics, trec_lists
+from evaluation.test_sets.trec import pool_topics, seed_topics, trec_lists
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
+from pooling.runs.asked import was_asked
 from pooling.runs.export import get_run, whole_run
-from pooling.runs.files import question_id
+from pooling.runs.files import parse_question_id, question_id
 from pooling.runs.imports import import_run
+from pooling.runs.lacking import lacking_runs, lacking_words, topics_of
+from pooling.runs.score import score_for_pool
+from pooling.runs.trec_read import TrecError
 from tests.evaluation.labels.test_pool_growth import extend
-from tests.factories import judge_all, make_pool
+from tests.factories import judge_all, make_person, make_pool, progress_of
 
 NAMES = [name if row.cutoff != "required" else f"{name}@3" for name, row in REGISTRY.items()]
 MEASURES = ["micro_mrr", "macro_mrr", "map", "judged@10"]
@@ -92,7 +96,7 @@ def test_a_table_of_which_all_was_asked_is_not_copied(labelled: Pool):
 
 def copy_of_transe(pool: Pool, folder: Path, *, seeds_alone: bool = False) -> None:
     """An outside run that answers the topics of the pool, or its seed questions alone, exactly as transe does."""
-    topics = {line.split("\t")[0] for line in (pool_topics(pool) if seeds_alone else trec_lists(pool)["topics.tsv"])}
+    topics = {line.split("\t")[0] for line in (seed_topics(pool) if seeds_alone else trec_lists(pool)["topics.tsv"])}
     text = b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
     (folder / "run").write_text("\n".join(line for line in text if line.split()[0] in topics))
     import_run(pool.graph, folder / "run", name="theirs", pool=pool)
@@ -157,6 +161,55 @@ def test_a_run_made_for_other_questions_has_no_figure(labelled: Pool, tmp_path: 
     call_command("evaluate", "p", "--json", stdout=out, stderr=err)
     assert list(json.loads(out.getvalue())["reasons"]) == ["elsewhere"]
     assert "elsewhere" in err.getvalue()
+
+
+def test_scoring_gives_a_run_no_figure_over_questions_that_it_never_saw(grown: Pool):
+    assert list(lacking_runs(grown)) == ["theirs"]
+    system = get_run(grown.graph, "theirs").system
+    before = metrics(grown)
+    score_for_pool(system, grown, progress_of(grown))
+    assert metrics(grown)["compared"] == before["compared"]
+    assert "export_topics small FILE --lacking theirs" in lacking_words(grown, system)
+    assert lacking_words(grown, get_run(grown.graph, "transe").system) == ""
+
+
+def test_growth_offers_the_topics_that_a_run_lacks(grown: Pool, client, tmp_path: Path):
+    count = lacking_runs(grown)["theirs"]
+    every = [line.split("\t")[0] for line in pool_topics(grown)][1:]
+    lacking = [line.split("\t")[0] for line in pool_topics(grown, "theirs")][1:]
+    run = get_run(grown.graph, "theirs")
+    keys = np.array([parse_question_id(text, open_graph(grown.graph)) for text in every])
+    assert lacking == [text for text, asked in zip(every, was_asked(run, keys).tolist(), strict=True) if not asked]
+    assert 0 < len(lacking) == count < len(every)
+    call_command("export_topics", "small", str(tmp_path / "t.tsv"), "--lacking", "theirs", stdout=StringIO())
+    assert (tmp_path / "t.tsv").read_text().splitlines() == list(pool_topics(grown, "theirs"))
+    client.force_login(make_person("rea", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    page = client.get("/pools/small/growth").content.decode()
+    link = "/pools/small/export/trec/topics.tsv?lacking=theirs"
+    assert f'href="{link}"' in page
+    sent = client.get(link)
+    assert b"".join(sent.streaming_content).decode().splitlines() == list(pool_topics(grown, "theirs"))
+    assert client.get(link.replace("theirs", "nobody")).status_code == 404
+    page = client.get("/pools/small/evaluation/measures").content.decode()
+    assert f'href="{link}"' in page
+
+
+def test_a_topics_file_says_what_a_run_was_asked(small: Pool, tmp_path: Path):
+    """With the topics of the whole pool, what the file lacks is "not returned"; without them it is "not asked"."""
+    topics = tmp_path / "topics.tsv"
+    call_command("export_topics", "small", str(topics), stdout=StringIO())
+    text = b"".join(whole_run(get_run(small.graph, "transe"))).decode().splitlines()
+    known = {line.split("\t")[0] for line in pool_topics(small)}
+    first = next(line for line in text if line.split()[0] in known)
+    (tmp_path / "run").write_text(first)
+    told = import_run(small.graph, tmp_path / "run", name="told", topics_file=topics).system.run
+    untold = import_run(small.graph, tmp_path / "run", name="untold").system.run
+    keys = topics_of(small)
+    assert was_asked(told, keys).all() and was_asked(untold, keys).sum() == 1
+    topics.write_text("tail:nobody:knows\n")
+    with pytest.raises(TrecError) as caught:
+        import_run(small.graph, tmp_path / "run", name="x", topics_file=topics)
+    assert str(caught.value).startswith("topics.tsv:1: 'tail:nobody:knows' is not among the topics of town")
 
 
 def _place(table: PoolTable, triple: list[int]) -> int:

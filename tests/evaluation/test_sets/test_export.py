@@ -29,7 +29,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.test_sets import files, trec_runs
 from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
-from evaluation.test_sets.trec import pool_topics
+from evaluation.test_sets.trec import seed_topics
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
@@ -502,8 +502,8 @@ def test_topics_ask_every_question_in_words(qrels: Qrels, folder: Path):
     assert qrels.pool.name == "p"
 
 
-def test_topics_of_a_pool_are_its_seed_questions(pool: Pool):
-    lines = list(pool_topics(pool))[1:]
+def test_seed_topics_of_a_pool_are_its_seed_questions(pool: Pool):
+    lines = list(seed_topics(pool))[1:]
     expected = set()
     for seed in pool.seeds.values_list("head", "relation", "tail"):
         head, relation, tail = (quote(name, safe="") for name in names_of(pool.graph, seed))

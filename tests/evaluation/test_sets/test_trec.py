@@ -18,7 +18,7 @@ from evaluation.labels.qrels import freeze_qrels, pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets.export import export_test_set, export_trec
-from evaluation.test_sets.trec import pool_topics, trec_lists
+from evaluation.test_sets.trec import pool_topics, seed_topics, trec_lists
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.questions.kernel import questions_from_keys
@@ -88,7 +88,8 @@ def test_topics_are_the_questions_of_the_qrels(labelled: Pool, folder: Path):
     }
     assert len(set(topics)) == len(topics)
     assert set(topics) == asked
-    assert {line.split("\t")[0] for line in list(pool_topics(labelled))[1:]} < asked
+    assert [line.split("\t")[0] for line in list(pool_topics(labelled))[1:]] == topics
+    assert {line.split("\t")[0] for line in list(seed_topics(labelled))[1:]} < asked
 
 
 def test_pytrec_eval_reads_the_files_and_finds_our_values(labelled: Pool, folder: Path):

@@ -1,0 +1,53 @@
+"""Find the questions of a pool that runs from outside were never asked, and say how to have them answered."""
+
+import numpy as np
+
+from pooling.graphs.opening import open_graph
+from pooling.models import Pool, Run, System
+from pooling.models.system import IMPORTED
+from pooling.questions.kernel import Questions, distinct_questions, questions_from_keys
+from pooling.runs.asked import was_asked
+from pooling.runs.files import RunError
+from pooling.runs.score import triple_array
+from pooling.scoring.rank_rows import question_keys
+
+
+def topics_of(pool: Pool) -> np.ndarray:
+    """Return the sorted keys int64[n] of the pool's topics: both questions of every seed and pooled triple."""
+    triples = np.concatenate([triple_array(pool.seeds.all()), triple_array(pool.triples.order_by())])
+    return question_keys(distinct_questions(triples), *open_graph(pool.graph).shape)
+
+
+def lacking_questions(pool: Pool, name: str) -> Questions:
+    """Return the topics of the pool that the run of a system was not asked; RunError for an unknown system."""
+    run = Run.objects.select_related("system__graph").filter(system__graph=pool.graph_id, system__name=name).first()
+    if run is None:
+        raise RunError(f"Graph {pool.graph.name} has no run of a system {name[:80]!r}. Name a system with a run.")
+    keys = topics_of(pool)
+    return questions_from_keys(keys[~was_asked(run, keys)], *open_graph(pool.graph).shape)
+
+
+def lacking_runs(pool: Pool) -> dict[str, int]:
+    """Return how many topics of the pool each run from outside was not asked; archived systems are left out."""
+    runs = Run.objects.filter(system__graph=pool.graph_id, system__kind=IMPORTED, system__archived=False)
+    found = list(runs.select_related("system__graph").order_by("system_id"))
+    if not found:
+        return {}
+    keys = topics_of(pool)
+    counts = {run.system.name: int((~was_asked(run, keys)).sum()) for run in found}
+    return {name: count for name, count in counts.items() if 0 < count < len(keys)}
+
+
+def lacking_words(pool: Pool, system: System) -> str:
+    """Say how many topics of the pool an imported system was not asked and what to do; "" where it lacks none."""
+    keys = topics_of(pool)
+    lacks = int((~was_asked(system.run, keys)).sum())
+    if not lacks:
+        return ""
+    what = f"{lacks:,} of the {len(keys):,} questions of pool {pool.name}"
+    if lacks == len(keys):
+        what = f"any question of pool {pool.name}: its run was made for other questions"
+    return (
+        f"{system.name} was not asked {what}. Scoring cannot help, since its model is not here. Have it answer "
+        f"export_topics {pool.name} FILE --lacking {system.name}, and import all its answers under another name."
+    )
