@@ -222,7 +222,7 @@ def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
     job.refresh_from_db()
     assert job.log.endswith(f"{sentence}\n")
     run = Run.objects.get(system=system)
-    assert set(run_files.files_of(run)) == {"topk.parquet", "ranks.parquet", run_files.RETURNED}
+    assert set(run_files.files_of(run)) == {"topk.parquet", "ranks.parquet", "asked.parquet", run_files.RETURNED}
 
 
 # -- jobs -------------------------------------------------------------------------------------------------------
