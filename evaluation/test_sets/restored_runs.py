@@ -19,6 +19,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
 from pooling.models.system import IMPORTED
 from pooling.questions.kernel import distinct, questions_of
+from pooling.runs.asked import ASKED, asked_table
 from pooling.runs.files import RETURNED, candidates_table, parse_question_id, ranks_table
 from pooling.runs.imports import NOT_KNOWN
 from pooling.runs.kernel import places
@@ -77,6 +78,8 @@ def _restore(
     tables = {"topk.parquet": top, "ranks.parquet": _ranks_table(rows, arrays)}
     if not is_whole:
         tables[RETURNED] = _returned(rows, question, entity, arrays)
+    if not is_whole or len(np.unique(rows[:, 0])) < len(topics.keys):
+        tables[ASKED] = asked_table(np.unique(rows[:, 0]), arrays)
     with run_folder(system) as relative:
         made.append(artifact_path(relative))
         fields = write_run(relative, system, None, tables, depth, 0.0)
