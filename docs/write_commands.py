@@ -9,9 +9,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "docs" / "commands.md"
 HEAD = """# Commands
 
-Written by `docs/write_commands.py` from the commands: change their help there.
+`docs/write_commands.py` writes this page from the help of the commands. Make changes in the commands.
 
-Run a command as `python manage.py COMMAND`, with the Python of the environment (`.venv/bin/python`). `python manage.py COMMAND --help` says the same as this page. Where TriplePool is [installed by pip](../README.md#installed-by-pip), `triplepool GROUP VERB` runs the same commands: `triplepool graph import` is `import_graph`, and `triplepool --help` lists the groups. A command exits with 0 only if it did what was asked; errors go to standard error and name file and line. With `--json`, where there is one, standard output is JSON and nothing else.
+Run a command as `python manage.py COMMAND`, with the Python of the environment (`.venv/bin/python`). `python manage.py COMMAND --help` prints what this page says.
+
+If TriplePool is [installed by pip](../README.md#installed-by-pip), `triplepool GROUP VERB` runs the same commands. For example, `triplepool graph import` is `import_graph`. `triplepool --help` lists the groups.
+
+A command exits with 0 only if it succeeded. Errors go to standard error, and name the file and line. With `--json`, a command prints only JSON to standard output.
 """  # noqa: E501
 GROUPS = {
     "pooling": "Graphs, systems, runs, pools",
@@ -42,7 +46,7 @@ def section(name: str, about: str, parser: argparse.ArgumentParser) -> str:
     shown = [one for one in actions if one.help != argparse.SUPPRESS]
     usage = " ".join(one.metavar or one.dest.upper() for one in shown if not one.option_strings)
     rows = [f"| {words(one)} | {meaning(one)} |" for one in shown]
-    table = ["| argument | what it is |", "|---|---|", *rows, ""] if rows else []
+    table = ["| argument | what it does |", "|---|---|", *rows, ""] if rows else []
     return "\n".join([f"### {name}\n", f"`{f'{name} {usage}'.strip()}`: {about}\n", *table])
 
 

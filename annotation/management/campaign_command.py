@@ -32,4 +32,6 @@ class CampaignCommand(ShellCommand):
 def add_order_options(parser: ArgumentParser, questions: str) -> None:
     unit = parser.add_argument("--batch-of", dest="questions", choices=["whole", "single"], help=questions)
     also_called(parser, unit, "--questions")
-    parser.add_argument("--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; may be repeated")
+    parser.add_argument(
+        "--set", action="append", metavar="NAME=NUMBER", help="a setting of the order; you can repeat this option"
+    )

@@ -42,10 +42,10 @@ USUAL_HELP = {
     "graph": "name of the graph",
     "--json": "print the result as JSON",
     "--name": "name of the new pool",
-    "--seed": "seed of what is drawn",
+    "--seed": "seed of the random choices",
     "--filters": "filters, comma-separated; or category, none",
-    "--format": "form of the file",
-    "--device": "where systems are trained; auto: on a GPU where there is one",
+    "--format": "format of the file",
+    "--device": "device for training; auto uses a GPU if there is one",
     "--measures": "names of measures, comma-separated",
 }
 

@@ -22,7 +22,7 @@ def add_assumed(parser: ArgumentParser, text: str) -> None:
 
 
 def add_seeds(parser: ArgumentParser) -> None:
-    each = "each seed is a system, or one system for each family of seeds, with mean and standard deviation over them"
+    each = "each: every seed is a system; families: one system per family of seeds, with mean and standard deviation"
     seeds = parser.add_argument("--training-seeds", dest="seeds", choices=SEEDS, default="each", help=each)
     also_called(parser, seeds, "--seeds")
 

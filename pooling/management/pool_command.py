@@ -69,7 +69,7 @@ def add_seeds(parser: ArgumentParser, file: str, share: str, count: str) -> None
     seeds.add_argument("--seeds", type=Path, metavar="FILE", help=file)
     seeds.add_argument("--sample", type=float, help=share)
     seeds.add_argument("--count", type=int, help=count)
-    strata = f"as many of each stratum as is its share; {' or '.join(name for name in STRATIFY if name)}"
+    strata = f"sample each stratum in proportion to its size: {' or '.join(name for name in STRATIFY if name)}"
     parser.add_argument("--stratify", default="", metavar="BY", help=strata)
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the sample")
 
@@ -83,12 +83,12 @@ def add_no_predictive(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-predictive",
         action="store_true",
-        help="do not store the predictive distributions that the max-k measures read; score_runs adds them later",
+        help="skip the predictive distributions for the max-k measures; score_runs can add them later",
     )
 
 
 def add_score_again(parser: ArgumentParser) -> None:
-    again = "for a raw pool, score again the questions whose run does not know places in the full list"
+    again = "for a raw pool: score questions again if their run lacks positions in the full list"
     parser.add_argument("--score-again", action="store_true", help=again)
 
 

@@ -9,11 +9,11 @@ from core.management.shell import ShellCommand
 
 
 class Command(ShellCommand):
-    help = "Give a person a role; a new person gets a password, printed once."
+    help = "Give a person a role. For a new person, the command creates a password and prints it once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="name of the account; a new one is made")
-        parser.add_argument("--role", required=True, choices=ROLES, help="what the person may do")
+        parser.add_argument("name", help="name of the account; it is created if it does not exist")
+        parser.add_argument("--role", required=True, choices=ROLES, help="role of the person")
         parser.add_argument("--campaign", metavar="POOL", help="pool of the campaign, for annotator and adjudicator")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -10,12 +10,12 @@ from annotation.release.audit_sample import draw_audit
 
 class Command(CampaignCommand):
     help = (
-        "Mix a seeded share of the filtered triples, one of each filter at least, among what people label, unmarked. "
-        "What was drawn before counts: run twice it adds nothing."
+        "Draw an audit sample: a random share of the filtered triples, at least one of each filter. People label them "
+        "without knowing. Earlier draws count, so a second run adds nothing."
     )
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--share", type=float, default=0.05, help="share of each filter's triples; default: 0.05")
+        parser.add_argument("--share", type=float, default=0.05, help="share of each filter's triples (default 0.05)")
         parser.add_argument("--seed", type=int, default=0)
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:

@@ -18,13 +18,13 @@ _NAMED = 100  # irregular lines that are printed; --json has all
 
 class Command(ShellCommand):
     help = (
-        "Add the labels of a file to a pool: head, relation, tail, Y/N/?, …, or the labels.jsonl of a test set. "
-        "Again it adds nothing."
+        "Add the labels of a file to a pool: head, relation, tail, Y/N/?, …, or the labels.jsonl of a test set. A "
+        "second run adds nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("file", type=Path, help="labels: docs/formats.md")
+        parser.add_argument("file", type=Path, help="file of labels; see docs/formats.md")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:

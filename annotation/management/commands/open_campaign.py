@@ -22,23 +22,25 @@ NAMED = ("seed", *RULES, "order", "batch_size", "audit")  # as open_campaign nam
 
 class Command(ShellCommand):
     help = (
-        "Make an item with two slots of every pooled triple that people judge, at once or in batches that an order "
-        "of judging chooses. Run twice it changes nothing."
+        "Open a campaign: make an item with two slots for every pooled triple that people judge, all at once or in "
+        "batches. A second run changes nothing."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--seed", type=int, default=0, help="seed of the order in which questions are given out")
+        parser.add_argument("--seed", type=int, default=0, help="seed of the order of questions")
         parser.add_argument(
-            "--evidence-rule", choices=EvidenceRule.values, help="what an answer needs as evidence; default: both"
+            "--evidence-rule",
+            choices=EvidenceRule.values,
+            help="which answers need evidence: both, yes or never (default both)",
         )
         parser.add_argument(
-            "--lease-minutes", type=int, help="minutes for which a person holds a question; default: 15"
+            "--lease-minutes", type=int, help="minutes for which a person holds a question (default 15)"
         )
-        parser.add_argument("--order", choices=list(ORDERS), help=f"order of judging; default: {DEFAULT_ORDER}")
-        parser.add_argument("--batch-size", type=int, help="triples released at a time; default: 0, everything at once")
+        parser.add_argument("--order", choices=list(ORDERS), help=f"order of judging (default {DEFAULT_ORDER})")
+        parser.add_argument("--batch-size", type=int, help="triples released at a time (default 0: everything at once)")
         add_order_options(parser, "whole questions (default), or single triples")
-        parser.add_argument("--audit", type=float, help="share of the filtered triples that is mixed in, unmarked")
+        parser.add_argument("--audit", type=float, help="share of the filtered triples to add as an audit sample")
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         pool = get_pool(options["pool"])

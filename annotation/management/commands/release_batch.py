@@ -11,14 +11,12 @@ from annotation.release.settings import set_order
 
 class Command(CampaignCommand):
     help = (
-        "Release the next batch now, whatever would hold it back. Without this command a batch comes when "
-        "somebody finds nothing to label."
+        "Release the next batch now, even if a budget or target holds it back. Normally, a batch is released when "
+        "somebody has nothing left to label."
     )
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--all", action="store_true", help="everything that is left; from then on there are no batches"
-        )
+        parser.add_argument("--all", action="store_true", help="release everything that is left, without batches")
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:
         before = unreleased(campaign.pool).count()

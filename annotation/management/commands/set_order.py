@@ -13,22 +13,27 @@ from pooling.orders import ORDERS
 
 
 class Command(CampaignCommand):
-    help = "Change order, batches and stopping rules from the next batch on. What is not named stays as it is."
+    help = (
+        "Change order, batches and stopping rules from the next batch on. Settings that you do not give stay the same."
+    )
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--order", choices=list(ORDERS), help="order of judging")
-        parser.add_argument(
-            "--batch-size", type=int, help="triples released at a time; 0 releases everything that is left, now"
-        )
+        parser.add_argument("--batch-size", type=int, help="triples released at a time; 0 releases everything now")
         add_order_options(parser, "whole questions, or single triples")
         parser.add_argument(
             "--budget",
             type=int,
-            help="labels, given or wanted for what is released, after which no batch comes by itself; -1: none",
+            help="no batch is released automatically after this number of labels, given or needed for released "
+            "triples; -1: no budget",
         )
-        parser.add_argument("--target-tau", type=float, help="lower end of tau's interval; 0: none")
         parser.add_argument(
-            "--target-measure", choices=TargetMeasure.values, help="measure whose order of the systems is to be sure"
+            "--target-tau",
+            type=float,
+            help="stop when the lower end of tau's interval reaches this value; 0: no target",
+        )
+        parser.add_argument(
+            "--target-measure", choices=TargetMeasure.values, help="measure that ranks the systems for the target"
         )
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:

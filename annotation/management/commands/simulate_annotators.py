@@ -21,15 +21,18 @@ def share(text: str) -> float:
 
 
 class Command(CampaignCommand):
-    help = "Label a pool by simulated people, through the queue of everybody. Stopped, it continues."
+    help = (
+        "Let simulated people label a pool, through the same queue as real people. A second run continues an "
+        "interrupted one."
+    )
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--truth", required=True, help="a label file, or closed-world")
-        parser.add_argument("--annotators", type=int, default=5, help="simulated people")
-        parser.add_argument("--error-rate", type=share, default=0.05, help="share of their answers that is wrong")
+        parser.add_argument("--annotators", type=int, default=5, help="number of simulated people")
+        parser.add_argument("--error-rate", type=share, default=0.05, help="share of wrong answers")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--limit", type=int, help="labels of simulated people in all")
-        parser.add_argument("--leave", type=share, default=0.0, help="share of items left to people")
+        parser.add_argument("--limit", type=int, help="largest number of simulated labels in total")
+        parser.add_argument("--leave", type=share, default=0.0, help="share of items left to real people")
 
     def act(self, campaign: Campaign, options: dict[str, Any]) -> str:
         graph, closed = campaign.pool.graph, options["truth"] == "closed-world"

@@ -15,11 +15,14 @@ from core.models import Job
 
 
 class Command(ShellCommand):
-    help = "Serve the pages and do the jobs: gunicorn and one local Celery worker, both watched. Ctrl-C ends both."
+    help = (
+        "Serve the site and run its jobs, with gunicorn and one local Celery worker. Both are restarted if they "
+        "end. Ctrl-C ends both."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", default="127.0.0.1:8000", metavar="HOST:PORT", help="where the site is served")
-        parser.add_argument("--no-worker", action="store_true", help="only the pages; workers run elsewhere")
+        parser.add_argument("--bind", default="127.0.0.1:8000", metavar="HOST:PORT", help="address of the site")
+        parser.add_argument("--no-worker", action="store_true", help="serve only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now, not by every page

@@ -10,13 +10,13 @@ from core.models import Job
 
 
 class Command(ShellCommand):
-    help = "Do the jobs of a site that is served elsewhere: a Celery worker, watched. Ctrl-C ends it."
+    help = "Run a Celery worker for a site that is served elsewhere. It is restarted if it ends. Ctrl-C ends it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--queues", default="cpu,gpu", choices=["cpu", "gpu", "cpu,gpu"], help="which jobs; default: cpu,gpu"
+            "--queues", default="cpu,gpu", choices=["cpu", "gpu", "cpu,gpu"], help="queues of jobs (default cpu,gpu)"
         )
-        parser.add_argument("--processes", type=int, help="jobs at a time; default: WORKER_PROCESSES")
+        parser.add_argument("--processes", type=int, help="jobs at a time (default WORKER_PROCESSES)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now

@@ -11,12 +11,12 @@ from pooling.training import upkeep
 
 
 class Command(ShellCommand):
-    help = "Take a graph, system (GRAPH/SYSTEM) or pool out of the lists; with --back put it there again."
+    help = "Archive a graph, system (GRAPH/SYSTEM) or pool: lists no longer show it. --back brings it back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=["graph", "system", "pool"], help="what is archived")
-        parser.add_argument("name", help="its name; GRAPH/SYSTEM for a system")
-        parser.add_argument("--back", action="store_true", help="take it back from the archive")
+        parser.add_argument("kind", choices=["graph", "system", "pool"], help="kind of thing to archive")
+        parser.add_argument("name", help="name; GRAPH/SYSTEM for a system")
+        parser.add_argument("--back", action="store_true", help="bring it back from the archive")
 
     def handle(self, *args: Any, **options: Any) -> str:
         subject, back = find_subject(options["kind"], options["name"]), options["back"]

@@ -17,13 +17,13 @@ from evaluation.keeping.backup import BackupError, write_backup
 
 class Command(ShellCommand):
     help = (
-        "Write the database and every file that belongs to it into FILE (.tar, .tar.gz or .tar.zst), and check it by "
-        "restoring it into an empty place. It holds hashes of passwords: keep it as the database itself."
+        "Write the database and all its files into FILE (.tar, .tar.gz or .tar.zst), and test FILE by restoring it "
+        "into an empty place. FILE holds hashes of passwords: protect it like the database."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="archive that is written")
-        without = "leave the trial restore away, which needs as much disk again"
+        parser.add_argument("file", type=Path, help="archive to write")
+        without = "skip the test restore, which needs as much disk space again"
         parser.add_argument("--no-check", action="store_true", help=without)
 
     def handle(self, *args: Any, **options: Any) -> str:

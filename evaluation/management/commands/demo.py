@@ -38,15 +38,15 @@ def check_port(bind: str) -> None:
 
 class Command(ShellCommand):
     help = (
-        "Families whose truth is known: graph, six systems, pool, labels of simulated annotators, measures, "
-        "test set; then serve. What is there already is kept."
+        "Build the demo from families with known truth: graph, six systems, pool, labels of simulated annotators, "
+        "measures, test set. Then serve the site. Existing data is kept."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT", help="where the site is served"
+            "--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT", help="address of the site"
         )
-        parser.add_argument("--no-serve", action="store_true", help="stop when the test set is written")
+        parser.add_argument("--no-serve", action="store_true", help="stop after writing the test set")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["no_serve"]:

@@ -12,9 +12,9 @@ from pooling.pools.build import get_pool
 
 TERMS = {
     "licence": "an SPDX identifier such as CC-BY-4.0, LicenseRef-NAME, or other: and any text",
-    "citation": "how the test set is to be cited",
-    "creator": 'who made it: "Family, Given" and an ORCID iD if there is one; again for each',
-    "url": "where others find it",
+    "citation": "citation of the test set",
+    "creator": 'creator: "Family, Given", with an ORCID iD if there is one; repeat for each creator',
+    "url": "address where others find it",
 }
 
 
@@ -26,15 +26,16 @@ def add_terms(parser: ArgumentParser) -> None:
 
 class Command(ShellCommand):
     help = (
-        "Change licence, citation, creators or address of a frozen test set: a new version of its card. What is not "
-        "named stays. Without --changed the versions are shown. Judgements never change."
+        "Change licence, citation, creators or address of a frozen test set. This makes a new version of its card; "
+        "the judgements never change. Terms that you do not give stay the same. Without --changed, the command shows "
+        "the versions."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool", help="name of the pool")
         parser.add_argument("qrels", help="name of frozen qrels")
         add_terms(parser)
-        parser.add_argument("--changed", help="what is new, in a sentence")
+        parser.add_argument("--changed", help="description of the change, in a sentence")
 
     def handle(self, *args: Any, **options: Any) -> str:
         qrels = get_qrels(get_pool(options["pool"]), options["qrels"])

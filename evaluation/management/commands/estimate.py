@@ -17,12 +17,15 @@ NAMED_LISTS = [one.name for one in LISTS]
 
 
 class Command(PoolCommand):
-    help = "Estimate measures of a pool of which a random sample is judged: values, most with a 95 % interval."
+    help = "Estimate the measures of a pool from a random sample of judged triples, most of them with a 95 % interval."
 
     def add_options(self, parser: ArgumentParser) -> None:
-        add_questions(parser, "every question that would have an answer, or of these only the questions of the seeds")
-        add_assumed(parser, "whether filtered triples count as judged negatives; it matters to infAP only")
-        parser.add_argument("--seed", type=int, default=7, help="of the labels that the model imputes")
+        add_questions(
+            parser,
+            "grown: every question that would have an answer; original: only the questions of the seeds among them",
+        )
+        add_assumed(parser, "whether filtered triples count as judged negatives; only infAP uses this")
+        parser.add_argument("--seed", type=int, default=7, help="seed of the labels that the model imputes")
         add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> Estimated:

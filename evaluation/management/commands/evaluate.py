@@ -16,14 +16,14 @@ from pooling.models import Pool
 
 
 class Command(PoolCommand):
-    help = "Evaluate the runs of a pool's systems. A label never touches a model: this reads rank rows."
+    help = "Print the measures of a pool's systems. This reads rank rows and needs no models."
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
+        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="names of measures, comma-separated")
         add_labels(parser)
         add_assumed(parser, "whether filtered triples count as judged negatives")
-        every = "every question with an answer under these labels"
-        add_questions(parser, f"{every}, or of these only the questions of the seeds")
+        every = "grown: every question with an answer under these labels"
+        add_questions(parser, f"{every}; original: only the questions of the seeds among them")
         add_seeds(parser)
         add_systems(parser)
 

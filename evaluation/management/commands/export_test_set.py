@@ -19,17 +19,20 @@ from pooling.pools.build import get_pool
 
 
 class Command(ShellCommand):
-    help = "Export a test set of frozen qrels: triples, judgements, labels, TREC files. Freezes first if none is named."
+    help = (
+        "Export the test set of frozen qrels: triples, judgements, labels, TREC files. Without --qrels, the "
+        "command freezes the current labels first."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("folder", type=Path, help="folder that is written")
+        parser.add_argument("folder", type=Path, help="folder to write")
         parser.add_argument("--qrels", help="name of frozen qrels")
         add_terms(parser)
         for name, text in (
-            ("without-runs", "leave out what systems returned, and their measures"),
-            ("without-evidence", "leave out links of evidence"),
-            ("positives-only", "only lines about positive triples"),
+            ("without-runs", "leave out runs and their measures"),
+            ("without-evidence", "leave out evidence links"),
+            ("positives-only", "export only lines about positive triples"),
             ("strict", "leave assumed negatives unjudged (-1) in TREC qrels"),
         ):
             parser.add_argument(f"--{name}", action="store_true", help=text)

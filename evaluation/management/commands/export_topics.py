@@ -11,14 +11,19 @@ from pooling.pools.build import get_pool
 
 
 class Command(ShellCommand):
-    help = "Write both questions of every seed and pooled triple: question id, side, entity, relation, text."
+    help = "Export both questions of every seed triple and pooled triple: question id, side, entity, relation, text."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("file", type=Path, help="file that is written")
+        parser.add_argument("file", type=Path, help="file to write")
         some = parser.add_mutually_exclusive_group()
-        some.add_argument("--lacking", default="", metavar="SYSTEM", help="of these only what its run was not asked")
-        some.add_argument("--seeds-alone", action="store_true", help="the questions of the seed triples alone")
+        some.add_argument(
+            "--lacking",
+            default="",
+            metavar="SYSTEM",
+            help="only the questions that the run of this system was not asked",
+        )
+        some.add_argument("--seeds-alone", action="store_true", help="only the questions of the seed triples")
 
     def handle(self, *args: Any, **options: Any) -> str:
         pool = get_pool(options["pool"])

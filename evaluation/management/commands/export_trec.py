@@ -12,14 +12,15 @@ from pooling.pools.build import get_pool
 
 class Command(ShellCommand):
     help = (
-        "Write topics, pool, qrels and runs of a pool to a new folder, for trec_eval, pytrec_eval and ir_measures, "
-        "as trec/ of a test set has them. Nothing is frozen; export_test_set writes a test set that stays."
+        "Export topics, pool, qrels and runs to a new folder, for trec_eval, pytrec_eval and ir_measures. The files "
+        "are those of the folder trec/ of a test set. The command freezes nothing; for a permanent test set, use "
+        "export_test_set."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("folder", type=Path, help="folder that is written")
-        parser.add_argument("--qrels", help="name of frozen qrels; default: the labels of this moment")
+        parser.add_argument("folder", type=Path, help="folder to write")
+        parser.add_argument("--qrels", help="name of frozen qrels; default: the current labels")
         parser.add_argument("--strict", action="store_true", help="leave assumed negatives unjudged (-1)")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -11,11 +11,11 @@ from pooling.pools.build import get_pool
 
 
 class Command(ShellCommand):
-    help = "Freeze the judgements of this moment; the file never changes again."
+    help = "Freeze the current judgements as qrels, which never change again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("name", help="name of the qrels, used once and for all")
+        parser.add_argument("name", help="name of the new qrels; it cannot be used again")
         add_terms(parser)
 
     def handle(self, *args: Any, **options: Any) -> str:

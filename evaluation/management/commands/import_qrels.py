@@ -12,15 +12,15 @@ from pooling.pools.build import get_pool
 class Command(ShellCommand):
     help = (
         "Import qrels: TSV head, relation, tail, label (1, 0, -1, Y, N, ? or a state in words), or TREC qrels of the "
-        "questions that export_topics writes; plain or .gz. All of it is taken, or nothing."
+        "questions that export_topics writes; plain or .gz. If a line is wrong, nothing is imported."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("name", help="name of the qrels, used once and for all")
-        parser.add_argument("file", type=Path, help="judgements: docs/formats.md")
+        parser.add_argument("name", help="name of the new qrels; it cannot be used again")
+        parser.add_argument("file", type=Path, help="file of judgements; see docs/formats.md")
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
-        graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"
+        graded = "read the labels as grades from 0 to 3 (-1: unjudged); this grade and higher ones are positive"
         parser.add_argument("--threshold", type=int, choices=THRESHOLDS, help=graded)
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -16,20 +16,21 @@ from pooling.management.pool_command import irregular_lines
 
 class Command(ShellCommand):
     help = (
-        "Take back a test set of export_test_set, a folder or .zip: graph, pool, labels, runs and qrels. Or import a "
-        "file that was judged elsewhere (GRAPH FILE --name POOL; TSV head, relation, tail, label, or TREC qrels; plain "
-        "or .gz): its triples become an imported pool, its judgements qrels of the same name. All of it, or nothing."
+        "Import a test set that export_test_set wrote, as a folder or .zip: graph, pool, labels, runs and qrels. Or "
+        "import judgements made elsewhere (GRAPH FILE --name POOL; TSV head, relation, tail, label, or TREC qrels; "
+        "plain or .gz). Their triples become an imported pool, and the judgements become qrels of the same name. If "
+        "something is wrong, nothing is imported."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("source", metavar="FOLDER | GRAPH", help="folder or .zip of export_test_set; or a graph")
         parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="judgements of triples of that graph")
-        parser.add_argument("--name", default="", help="of the pool; of a folder, default: as it was called")
-        parser.add_argument("--graph", default="", help="name of a folder's graph; default: as it was called")
+        parser.add_argument("--name", default="", help="name of the pool; default for a folder: its original name")
+        parser.add_argument("--graph", default="", help="name of a folder's graph; default: its original name")
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")
-        graded = "the labels are grades from 0 to 3 (-1: unjudged), and this grade or more is positive"
+        graded = "read the labels as grades from 0 to 3 (-1: unjudged); this grade and higher ones are positive"
         parser.add_argument("--threshold", type=int, choices=THRESHOLDS, help=graded)
-        sampled = "TSV of the test triples that were sampled; default: those that the file calls positive"
+        sampled = "TSV of the sampled test triples; default: those that the file labels positive"
         parser.add_argument("--seeds", type=Path, metavar="FILE", help=sampled)
 
     def handle(self, *args: Any, **options: Any) -> str:

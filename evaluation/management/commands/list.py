@@ -10,11 +10,11 @@ from evaluation.management.kinds import KINDS, listed
 
 
 class Command(ShellCommand):
-    help = "List what there is of a kind, the oldest first."
+    help = "List everything of a kind, oldest first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=list(KINDS), help="what is listed")
-        parser.add_argument("within", nargs="?", default="", help="only those of this graph or pool")
+        parser.add_argument("kind", choices=list(KINDS), help="kind of thing to list")
+        parser.add_argument("within", nargs="?", default="", help="list only those of this graph or pool")
         parser.add_argument("--json", action="store_true", help="print all fields as JSON")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -14,12 +14,17 @@ from pooling.models import Pool
 
 
 class Command(PoolCommand):
-    help = "Max-k: P, R and F1 at k of TopK, Sampling and Greedy, filtered and raw, with the limits of top-k and max-k."
+    help = (
+        "Print max-k measures: P, R and F1 at k of TopK, Sampling and Greedy, filtered and raw, with the limits of "
+        "top-k and max-k."
+    )
 
     def add_options(self, parser: ArgumentParser) -> None:
         add_labels(parser)
         parser.add_argument("--k", default="1,10,100", help="comma-separated, each from 1 to 100")
-        add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
+        add_questions(
+            parser, "grown: every question with an answer; original: only the questions of the seeds among them"
+        )
         add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:

@@ -20,11 +20,13 @@ SHORT = ("numbers", "inconsistency", "required")  # the tables that are printed 
 
 
 class Command(ShellCommand):
-    help = "Print what the open-world theory expects, for given settings or for the systems of a judged pool."
+    help = "Print what the open-world theory predicts, for given settings or for the systems of a judged pool."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--pool", help="a judged pool: β by relation, and reported beside expected values")
-        add_labels(parser, "with --pool: the label set")
+        parser.add_argument(
+            "--pool", help="a judged pool: print β by relation, and the reported beside the expected values"
+        )
+        add_labels(parser, "label set, with --pool")
         usual = TheorySettings()
         for slider in SLIDERS:
             default = getattr(usual, slider.name)
@@ -34,7 +36,7 @@ class Command(ShellCommand):
                 also_called(parser, number, "--questions")
             else:
                 parser.add_argument(f"--{slider.name}", help=text)
-        parser.add_argument("--metric", choices=list(METRICS), help="what is computed of a ranking")
+        parser.add_argument("--metric", choices=list(METRICS), help="metric to compute from a ranking")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> str:

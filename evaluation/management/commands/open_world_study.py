@@ -25,25 +25,29 @@ NOTHING = "no question has an answer in the test set, so there is nothing to com
 
 
 class Command(ShellCommand):
-    help = "An open-world study: made, or gone on with where it was interrupted."
+    help = "Run an open-world study, or continue an interrupted one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         full = StudyOptions()
-        parser.add_argument("graph", help="name of the study; its graphs are called GRAPH-d95 and so on")
-        parser.add_argument("--small", action="store_true", help="two families and four systems: minutes on two cores")
-        known = f"shares of the facts that are known (default {' '.join(f'{d:g}' for d in full.densities)})"
+        parser.add_argument("graph", help="name of the study; its graphs get names such as GRAPH-d95")
+        parser.add_argument(
+            "--small", action="store_true", help="use two families and four systems; takes minutes on two cores"
+        )
+        known = f"shares of known facts (default {' '.join(f'{d:g}' for d in full.densities)})"
         parser.add_argument("--density", nargs="+", type=float, metavar="D", help=known)
         parser.add_argument("--systems", help=f"comma-separated (default {','.join(full.systems)})")
         add_set(parser, "settings of the systems")
         parser.add_argument("--families", type=int, help=f"number of families (default {full.families})")
-        parser.add_argument("--people", type=int, help=f"most people of one family (default {full.people})")
-        many = f"questions (default {full.questions})"
+        parser.add_argument("--people", type=int, help=f"largest number of people in a family (default {full.people})")
+        many = f"number of questions (default {full.questions})"
         number = parser.add_argument("--num-questions", dest="questions", metavar="N", type=int, help=many)
         also_called(parser, number, "--questions")
-        parser.add_argument("--checkpoints", type=int, help=f"of each system (default {full.checkpoints})")
-        parser.add_argument("--seed", type=int, help=f"seed of everything drawn (default {full.seed})")
+        parser.add_argument(
+            "--checkpoints", type=int, help=f"number of checkpoints of each system (default {full.checkpoints})"
+        )
+        parser.add_argument("--seed", type=int, help=f"seed of all random choices (default {full.seed})")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"])
-        parser.add_argument("--chooser", default="", help="the system whose predictions divide the open answers")
+        parser.add_argument("--chooser", default="", help="system whose predictions divide the unknown answers")
         parser.add_argument("--json", action="store_true", help="print all densities and divisions as JSON")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -23,11 +23,11 @@ class Command(ShellCommand):
         parser.add_argument(
             "paper",
             choices=[one.key.removeprefix("paper-") for one in PAPERS],
-            help="which paper: docs/reproduction.md",
+            help="number of the paper; see docs/reproduction.md",
         )
         parser.add_argument("pool")
         add_systems(parser)
-        parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
+        parser.add_argument("--quick", action="store_true", help="skip the parts that take minutes")
 
     def handle(self, *args: Any, **options: Any) -> str:
         paper, pool, ticker = get_analysis(f"paper-{options['paper']}"), get_pool(options["pool"]), Ticker(self.stderr)

@@ -18,7 +18,7 @@ TITLES = {
 
 
 class Command(PoolCommand):
-    help = "What a pool holds: by reason, category, system and depth; how its systems overlap."
+    help = "Count the triples of a pool by reason, category, system and depth, and show how its systems overlap."
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         return pool_report(pool)

@@ -15,13 +15,20 @@ TAKEN = ("labels", "questions", "sharpness", "robustness", "seeds", "systems")
 
 
 class Command(PoolCommand):
-    help = "Score ranks more or less sharply and weigh popular answers less: values, and who is the best where."
+    help = (
+        "Print PROBE values: score ranks more or less sharply, weigh popular answers less, and show the best "
+        "system for each setting."
+    )
 
     def add_options(self, parser: ArgumentParser) -> None:
         add_labels(parser)
-        add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
-        parser.add_argument("--sharpness", default="1", help="a, 0 to 10: how strictly a rank is scored; 1, as in MRR")
-        weight = "b, 0 to 10: how much less popular answers weigh; 0, all alike, as in MRR"
+        add_questions(
+            parser, "grown: every question with an answer; original: only the questions of the seeds among them"
+        )
+        parser.add_argument(
+            "--sharpness", default="1", help="a, from 0 to 10: how strictly a rank is scored; 1 is as in MRR"
+        )
+        weight = "b, from 0 to 10: how much less popular answers weigh; 0 gives equal weights, as in MRR"
         parser.add_argument("--robustness", default="0", help=weight)
         add_seeds(parser)
         add_systems(parser)

@@ -13,13 +13,13 @@ from evaluation.keeping.removal import KINDS, Preview, find_subject, preview, re
 
 
 class Command(ShellCommand):
-    help = "Show what goes with a graph, system (GRAPH/SYSTEM), pool or study; with --yes delete it."
+    help = "Show what would be deleted with a graph, system (GRAPH/SYSTEM), pool or study; --yes deletes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=KINDS, help="what is deleted")
-        parser.add_argument("name", help="its name; GRAPH/SYSTEM for a system")
-        parser.add_argument("--yes", action="store_true", help="delete it; without it nothing is changed")
-        parser.add_argument("--with-labels", action="store_true", help="delete labels of people and frozen qrels too")
+        parser.add_argument("kind", choices=KINDS, help="kind of thing to delete")
+        parser.add_argument("name", help="name; GRAPH/SYSTEM for a system")
+        parser.add_argument("--yes", action="store_true", help="delete it; without this option, nothing changes")
+        parser.add_argument("--with-labels", action="store_true", help="also delete people's labels and frozen qrels")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -23,26 +23,29 @@ def positive(text: str) -> int:
 
 
 class Command(PoolCommand):
-    help = "Judge a pool again whose labels are known, in each order, and see how soon it finds what. Writes nothing."
+    help = (
+        "Replay the judging of a pool with known labels, in each order, and compare how fast the orders find the "
+        "answers. Writes nothing."
+    )
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--truth", required=True, help=f"a label file, or {CLOSED_WORLD}")
         parser.add_argument("--order", default="all", help=f"all, or of {', '.join(ORDERS)}; comma-separated")
         size = parser.add_argument(
-            "--batch-size", dest="batch", metavar="N", type=positive, default=1, help="triples chosen at a time"
+            "--batch-size", dest="batch", metavar="N", type=positive, default=1, help="triples per batch"
         )
         also_called(parser, size, "--batch")
         for name, text in (
-            ("--whole-groups", "batches of whole questions, as people get them"),
-            ("--depth-of-runs", "depth is the best rank in the runs, not the pool's own"),
+            ("--whole-groups", "use batches of whole questions, as in a campaign"),
+            ("--depth-of-runs", "use the best rank in the runs as depth, instead of the pool's depth"),
         ):
             parser.add_argument(name, action="store_true", help=text)
         times = parser.add_argument(
-            "--replays", dest="seeds", metavar="N", type=positive, default=5, help="replays of each order"
+            "--replays", dest="seeds", metavar="N", type=positive, default=5, help="number of replays of each order"
         )
         also_called(parser, times, "--seeds")
         parser.add_argument("--seed", type=int, default=0, help="seed of the first replay")
-        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="comma-separated")
+        parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="names of measures, comma-separated")
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         orders = list(ORDERS) if options["order"] == "all" else options["order"].split(",")

@@ -12,12 +12,12 @@ from evaluation.keeping.restore import restore
 
 class Command(ShellCommand):
     help = (
-        "Put a backup into an empty database and an empty artifact folder, made by SQLite or PostgreSQL, and compare "
-        "every table and file with it. A damaged backup is refused before anything is written."
+        "Restore a backup, made with SQLite or PostgreSQL, into an empty database and an empty artifact folder, and "
+        "compare every table and file. A damaged backup is refused before anything is written."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="archive that backup wrote")
+        parser.add_argument("file", type=Path, help="archive that the command backup wrote")
 
     def handle(self, *args: Any, **options: Any) -> str:
         call_command("migrate", verbosity=0, interactive=False)

@@ -16,15 +16,17 @@ TAKEN = ("labels", "measures", "questions", "assumed", "share", "systems")
 
 
 class Command(PoolCommand):
-    help = "Leave each system, and each family, out of a pool; say how much of every system is judged."
+    help = "Leave out each system and each family of a pool in turn, and say how much of every system is judged."
 
     def add_options(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--measures", default=",".join(RANKING), help="comma-separated")
-        add_labels(parser, f"{HELP}; not full-test")
-        add_questions(parser, "every question with an answer, or of these only the questions of the seeds")
+        parser.add_argument("--measures", default=",".join(RANKING), help="names of measures, comma-separated")
+        add_labels(parser, f"{HELP}, but not full-test")
+        add_questions(
+            parser, "grown: every question with an answer; original: only the questions of the seeds among them"
+        )
         add_assumed(parser, "whether filtered triples count as judged negatives")
         comparable = (
-            "judged share, of what the pool could hold of the first candidates, from which a system is comparable"
+            "smallest judged share, of the top candidates that the pool could contain, for which a system is comparable"
         )
         least = parser.add_argument("--judged-share", dest="share", default="0.9", help=comparable)
         also_called(parser, least, "--share")

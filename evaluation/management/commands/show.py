@@ -13,8 +13,8 @@ class Command(ShellCommand):
     help = "Show one graph, system, pool … with all its fields."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=list(KINDS), help="what is shown")
-        parser.add_argument("name", help="its name: GRAPH/SYSTEM for a system or run, POOL/NAME for qrels")
+        parser.add_argument("kind", choices=list(KINDS), help="kind of thing to show")
+        parser.add_argument("name", help="name: GRAPH/SYSTEM for a system or run, POOL/NAME for qrels")
         parser.add_argument("--json", action="store_true", help="print it as JSON")
 
     def handle(self, *args: Any, **options: Any) -> str:

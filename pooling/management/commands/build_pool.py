@@ -26,21 +26,23 @@ from pooling.pools.seeds import SHARE
 
 
 class Command(ShellCommand):
-    help = "Pool the first candidates of every system for both questions of the seed triples, and filter."
+    help = (
+        "Build a pool: take the top candidates of every system for both questions of each seed triple, and filter them."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph")
         parser.add_argument("--name", required=True)
-        share = f"share of the test triples, default {SHARE}"
+        share = f"share of the test triples (default {SHARE})"
         add_seeds(parser, "TSV of test triples", share, "number of test triples, instead of a share")
         parser.add_argument(
-            "--depth", type=int, default=10, help="candidates of each list that are pooled; default: 10"
+            "--depth", type=int, default=10, help="pool depth: candidates taken from each list (default 10)"
         )
         rules = [PoolRule.FILTERED, PoolRule.RAW]
         about = "; ".join(rule.label for rule in rules)
         parser.add_argument("--rule", choices=[rule.value for rule in rules], default="filtered", help=about)
         add_score_again(parser)
-        parser.add_argument("--systems", help="comma-separated; default: all trained ones")
+        parser.add_argument("--systems", help="comma-separated; default: all trained systems")
         parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
         add_no_predictive(parser)
         parser.add_argument("--json", action="store_true")

@@ -13,14 +13,14 @@ from pooling.runs.trec_write import packed
 
 class Command(ShellCommand):
     help = (
-        "Write a run as TREC lines `question-id Q0 entity rank score tag`, score = -rank; gzip if FILE ends in .gz, "
-        "Parquet if it ends in .parquet. Answers in train and valid are not in it, test answers are. "
-        "import_run reads it back."
+        "Export a run as TREC lines `question-id Q0 entity rank score tag`, with score = -rank. A FILE ending in .gz "
+        "is compressed; a FILE ending in .parquet is Parquet. Answers in train and valid are left out; test answers "
+        "are included. import_run reads the file back."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("graph", help="graph of the system")
-        parser.add_argument("system", help="system whose run is written")
+        parser.add_argument("system", help="system whose run is exported")
         parser.add_argument("file", type=Path, help="file to write: .txt, .gz or .parquet")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -13,7 +13,7 @@ from pooling.runs.lacking import lacking_runs
 
 
 class Command(ShellCommand):
-    help = "Make a pool deeper, or add systems or seeds to it; its triples and labels stay as they are."
+    help = "Make a pool deeper, or add systems or seeds. Existing triples and labels stay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")

@@ -13,7 +13,7 @@ from pooling.pools.report import pool_counts
 
 
 class Command(ShellCommand):
-    help = "Filter a pool by other filters. Refused once the pool is frozen or has a campaign."
+    help = "Change the filters of a pool. This is refused if the pool is frozen or has a campaign."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")

@@ -8,7 +8,7 @@ from pooling.pools.build import freeze_pool, get_pool
 
 
 class Command(ShellCommand):
-    help = "Freeze a pool: from then on it neither grows nor is filtered anew. There is no way back."
+    help = "Freeze a pool. It can no longer grow, and its filters can no longer change. You cannot undo this."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")

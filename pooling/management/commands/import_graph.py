@@ -1,4 +1,4 @@
-"""Import a knowledge graph from files of many layouts, from PyKEEN, or from the family generator."""
+"Import a knowledge graph from files in one of many layouts, from PyKEEN, or from the family generator."
 
 import json
 import sys
@@ -20,24 +20,26 @@ from pooling.models import Graph
 LAYOUT_OPTIONS = ("folder", "separator", "columns", "header", "ignore_time", "drop_qualifiers", "link_pattern")
 _FAMILY: dict[str, tuple[type, str]] = {
     "families": (int, "number of families"),
-    "people": (int, "most people of one family"),
-    "seed": (int, "seed of everything drawn"),
+    "people": (int, "largest number of people in a family"),
+    "seed": (int, "seed of all random choices"),
     "density": (float, "share of facts kept"),
     "train_share": (float, "share of kept facts for training"),
 }
 
 
 class Command(ShellCommand):
-    help = "Import a knowledge graph from files of many layouts, from PyKEEN, or from the family generator."
+    help = "Import a knowledge graph from files in one of many layouts, from PyKEEN, or from the family generator."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="what the graph is called")
+        parser.add_argument("name", help="name of the new graph")
         source = parser.add_mutually_exclusive_group(required=True)
-        known = "folder, .zip, .tar.gz or file in a layout of docs/formats.md; what was read is shown first"
+        known = "folder, .zip, .tar.gz or file in a layout of docs/formats.md; the command shows what it read first"
         source.add_argument("path", nargs="?", metavar="PATH", help=known)
         source.add_argument("--tsv", metavar="DIR", help="folder with train, valid, test (.tsv or .txt, or .gz)")
         source.add_argument("--pykeen", metavar="DATASET", help="a dataset that PyKEEN ships: Nations, UMLS, Kinships")
-        source.add_argument("--family-tree", action="store_true", help="draw families; all true facts are known")
+        source.add_argument(
+            "--family-tree", action="store_true", help="draw families, for which all true facts are known"
+        )
         family, default = parser.add_argument_group("with --family-tree"), FamilyOptions()
         for key, (kind, text) in _FAMILY.items():
             usual = getattr(default, key)
@@ -47,7 +49,7 @@ class Command(ShellCommand):
             "--unseen",
             choices=("keep", "drop"),
             default="keep",
-            help="valid and test triples with entities that train does not have (default keep)",
+            help="keep or drop valid and test triples with entities that train lacks (default keep)",
         )
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -102,17 +104,17 @@ class Command(ShellCommand):
 def _add_layout_options(parser: ArgumentParser) -> None:
     usual = LayoutOptions()
     files = parser.add_argument_group("with PATH")
-    files.add_argument("--yes", action="store_true", help="import what was read without asking")
-    files.add_argument("--folder", default="", help="the folder of the splits, where there are several")
-    files.add_argument("--separator", default="", choices=("", *SEPARATORS), help="what separates columns")
+    files.add_argument("--yes", action="store_true", help="import without asking")
+    files.add_argument("--folder", default="", help="folder of the splits, if there are several")
+    files.add_argument("--separator", default="", choices=("", *SEPARATORS), help="separator of the columns")
     files.add_argument("--columns", default="", help="order of head, relation and tail, as hrt or htr")
-    first = "whether the first line names columns (usually found out)"
+    first = "whether the first line names the columns (usually detected)"
     files.add_argument("--header", default="", choices=("", "yes", "no"), help=first)
-    files.add_argument("--ignore-time", action="store_true", help="leave out the time of quadruples")
-    files.add_argument("--drop-qualifiers", action="store_true", help="leave out what stands after the triple")
-    pattern = "link of entities that have none, such as https://www.wikidata.org/wiki/{id}"
+    files.add_argument("--ignore-time", action="store_true", help="drop the time of quadruples")
+    files.add_argument("--drop-qualifiers", action="store_true", help="drop the qualifiers after a triple")
+    pattern = "link for entities without one, such as https://www.wikidata.org/wiki/{id}"
     files.add_argument("--link-pattern", default="", metavar="URL", help=pattern)
-    shares = "shares of valid and test where there are no splits (default {:g} {:g})".format(*usual.shares)
+    shares = "shares of valid and test if there are no splits (default {:g} {:g})".format(*usual.shares)
     files.add_argument("--shares", nargs=2, type=float, default=usual.shares, metavar=("VALID", "TEST"), help=shares)
     files.add_argument("--split-seed", type=int, default=usual.seed, help="seed of these splits (default 0)")
 

@@ -18,11 +18,9 @@ class Command(ShellCommand):
         parser.add_argument("graph")
         parser.add_argument("--name", required=True)
         parser.add_argument(
-            "--file", type=Path, required=True, metavar="POOL.tsv", help="pooled triples: docs/formats.md"
+            "--file", type=Path, required=True, metavar="POOL.tsv", help="file of pooled triples; see docs/formats.md"
         )
-        parser.add_argument(
-            "--seeds", type=Path, required=True, metavar="FILE", help="TSV of the test triples that were sampled"
-        )
+        parser.add_argument("--seeds", type=Path, required=True, metavar="FILE", help="TSV of the sampled test triples")
         parser.add_argument("--filters", default="category,types")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -21,13 +21,13 @@ from pooling.systems.spec import FAMILIES
 
 class Command(ShellCommand):
     help = (
-        "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz, or "
-        "another form of docs/pooling.md. Question ids are as export_topics and export_trec write them; the score "
-        "decides, not the rank."
+        "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz, "
+        "or another form of docs/pooling.md. Use the question ids that export_topics and export_trec write. The score "
+        "decides the order, not the rank."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("graph", help="graph that the run answers questions of")
+        parser.add_argument("graph", help="graph whose questions the run answers")
         parser.add_argument(
             "file", type=Path, nargs="?", help="the run: a file, or for some forms a folder or zip archive"
         )
@@ -38,22 +38,22 @@ class Command(ShellCommand):
             "all entities",
         )
         parser.add_argument(
-            "--replace", action="store_true", help="take the place of the imported run of this name, which must exist"
+            "--replace", action="store_true", help="replace the imported run of this name, which must exist"
         )
         parser.add_argument(
             "--form", default=AUTO, metavar="FORM", help=f"{', '.join(ADAPTERS)}; default: told by the file"
         )
         parser.add_argument(
-            "--scores-decide", action="store_true", help="take the run even if most of its ranks contradict its scores"
+            "--scores-decide",
+            action="store_true",
+            help="import the run even if most of its ranks contradict its scores",
         )
         parser.add_argument("--system", required=True, metavar="NAME", help="name of the new system")
         parser.add_argument("--family", default=NOT_KNOWN, help=f"{', '.join(FAMILIES)} or '{NOT_KNOWN}'")
         parser.add_argument(
-            "--pool", help="the run was asked this pool's questions; those that the file lacks count as not returned"
+            "--pool", help="the run was asked this pool's questions; questions that FILE lacks count as not returned"
         )
-        topics = (
-            "the questions that the run was asked, as export_topics writes them; default: those of --pool, or of FILE"
-        )
+        topics = "questions that the run was asked, as export_topics writes them; default: those of --pool, or of FILE"
         parser.add_argument("--topics", type=Path, metavar="FILE", help=topics)
 
     def handle(self, *args: Any, **options: Any) -> str:

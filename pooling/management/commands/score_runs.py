@@ -15,16 +15,16 @@ from pooling.training.train import get_systems
 
 class Command(ShellCommand):
     help = (
-        "Score the pooled and test triples of a pool with every trained system of its graph, where missing: rank "
-        "rows, then the predictive distributions that the max-k measures read."
+        "Add missing scores of pooled and test triples for every trained system of the graph: rank rows first, then "
+        "the predictive distributions for the max-k measures."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
         parser.add_argument(
             "--systems",
-            help="comma-separated; default: all trained ones of the graph, and the imported runs that answer a seed "
-            "question of the pool",
+            help="comma-separated; default: all trained systems of the graph, and the imported runs that answer a "
+            "seed question of the pool",
         )
         add_no_predictive(parser)
 

@@ -16,21 +16,21 @@ from pooling.training.train import create_systems, settings_of_kinds
 
 
 class Command(ShellCommand):
-    help = "Train systems on a graph. Each is a job; trained systems are kept, interrupted ones go on."
+    help = "Train systems on a graph. Each training is a job. Trained systems are kept, and interrupted ones continue."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         usual = ",".join(USUAL)
         parser.add_argument("graph")
         parser.add_argument("--systems", default=usual, help=f"comma-separated, or all; default: {usual}")
         parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-        add_set(parser, "settings other than the preset; each goes to those systems that have it")
-        many = "systems of each kind, with seeds 0 to N-1"
+        add_set(parser, "change a setting of the preset, for every system that has it")
+        many = "train N systems of each kind, with seeds 0 to N-1"
         number = parser.add_argument("--num-seeds", dest="seeds", metavar="N", type=int, default=1, help=many)
         also_called(parser, number, "--seeds")
         parser.add_argument(
             "--best",
             action="store_true",
-            help="keep the best of the seeds by validation MRR and archive the others; a tie: the lower seed",
+            help="keep the best seed by validation MRR and archive the others; in a tie, the lower seed wins",
         )
         parser.add_argument("--json", action="store_true", help="print the trained systems as JSON")
 
