@@ -311,7 +311,7 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray, is_seed: Flags) 
         side=questions.side.astype(np.int8),
         relation=questions.relation.astype(np.int32),
         candidates=candidates,
-        returned=_returned(listed, question_keys(questions, *graph.shape), candidates),
+        returned=returned_counts(listed, question_keys(questions, *graph.shape), candidates),
     )
     return _Read(its_keys, systems, left_out, unasked, np.stack(asked), table)
 
@@ -327,7 +327,9 @@ def _none_ready(pool: Pool, left_out: Sequence[str], unasked: Sequence[str]) -> 
     )
 
 
-def _returned(listed: list[np.ndarray | None], asked: np.ndarray, candidates: np.ndarray) -> np.ndarray | None:
+def returned_counts(
+    listed: Sequence[np.ndarray | None], asked: np.ndarray, candidates: np.ndarray
+) -> np.ndarray | None:
     """Count what each system returned of the questions (keys [questions]), int32 [systems, questions].
 
     listed: of an imported run the question key of everything it returned, sorted; None for a system that ranks every

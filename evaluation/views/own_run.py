@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from core.errors import UserError
 from core.views.access import SignedInRequest, evaluator_required, no_store
-from evaluation.labels.own_run import compared
+from evaluation.overview.own_run import beside_published
 from pooling.enums import PoolState
 from pooling.forms.runs import ReplaceForm
 from pooling.runs.adapters.registry import ADAPTERS
@@ -26,7 +26,7 @@ def run_page(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     figures, problem = None, ""
     if pool is not None and run.system.is_imported:
         try:
-            figures = compared(pool, run, labels)
+            figures = beside_published(pool, run, labels)
         except UserError as error:
             problem = str(error)
     content = {

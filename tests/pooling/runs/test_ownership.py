@@ -9,9 +9,9 @@ from django.contrib.auth.models import AnonymousUser, User
 
 from core.files.artifacts import artifact_path
 from core.models import AuditEntry
-from evaluation.labels.own_run import compared
 from evaluation.labels.pool_table import pool_table, ranks_version
 from evaluation.labels.qrels import freeze_qrels
+from evaluation.overview.own_run import beside_published
 from pooling.models import Graph, Pool, Run, System
 from pooling.runs.export import whole_run
 from pooling.runs.imports import import_run
@@ -66,7 +66,7 @@ def test_what_managers_and_commands_bring_is_published(pool: Pool, exported: Pat
 
 def test_the_owner_compares_it_and_nothing_is_kept(pool: Pool, own: System):
     before = ranks_version(pool)
-    found = dict(compared(pool, own.run, "seeds").rows)
+    found = dict(beside_published(pool, own.run, "seeds").rows)
     assert found["mine"] == found["transe"] and len(found) == 4  # the same lists: the same figures
     assert ranks_version(pool) == before and pool_table(pool).systems == ["transe", "distmult", "complex"]
 

@@ -61,8 +61,8 @@ def test_an_imported_run_is_in_the_list_as_such(graph: Graph, manager: Client):
     answer = manager.post(PAGE, upload(), follow=True)
     assert answer.redirect_chain == [(PAGE, 302)]
     [said] = notices(answer)
-    # lines, questions answered, of all, what is not returned counts, depth, questions without raw positions, of all
-    assert re.findall(r"\d+", said) == ["2", "1", "4", "0", "1", "1", "1"]
+    # lines, questions answered, of all, depth, not asked, of all, questions without raw positions, of all
+    assert re.findall(r"\d+", said) == ["2", "1", "4", "1", "3", "4", "1", "1"]
     origin = element(answer, "origin-theirs")
     assert (origin["data-value"], origin.all(tag="span")[-1].text) == ("imported", "their.run")
     system = System.objects.get()
