@@ -170,11 +170,11 @@ def test_table_has_the_scopes_of_the_endpoints():
 
 
 def test_filters_and_errors_are_those_of_the_code():
-    [line] = re.findall(r"Filters: (.*?)\. A parameter", TEXT)
-    told = {}
-    for part in line.split("; "):
-        path, names = re.fullmatch(r"`([^`]+)` (.+)", part).groups()
-        told[re.sub(r"[A-Z]+", "{}", path)] = set(names.split(", "))
+    table = TEXT.split("**Lists**")[1].split("**Errors**")[0]
+    told = {
+        re.sub(r"[A-Z]+", "{}", path): set(names.split(", "))
+        for path, names in re.findall(r"^\| `([^`]+)` \| (.+) \|$", table, re.M)
+    }
     from tests.pages.test_access import routes
 
     there = {}
