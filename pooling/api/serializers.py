@@ -90,6 +90,9 @@ class RunInput(serializers.Serializer[Any]):
         default=False, help_text="Take the run even if most of its ranks contradict its scores."
     )
     file = serializers.FileField(help_text="The run, in one of the forms.")
+    topics = serializers.FileField(
+        default=None, help_text="The topics file that the run was made from: the questions that it was asked."
+    )
 
 
 class ReplaceInput(serializers.Serializer[Any]):
@@ -100,6 +103,9 @@ class ReplaceInput(serializers.Serializer[Any]):
         default=False, help_text="Take the run even if most of its ranks contradict its scores."
     )
     file = serializers.FileField(help_text="The run, in one of the forms.")
+    topics = serializers.FileField(
+        default=None, help_text="The topics file that the run was made from: the questions that it was asked."
+    )
 
 
 class UploadInput(serializers.Serializer[Any]):

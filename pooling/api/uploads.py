@@ -16,9 +16,20 @@ from core.people.roles import can_bring_runs
 from pooling.api import serializers as data
 from pooling.models import Graph
 from pooling.pools.build import get_pool
-from pooling.runs.parts import PART_BYTES, Upload, UploadError, create_upload, drop, finish, get_upload, put_part
+from pooling.runs.imports import MOST_TOPICS_BYTES
+from pooling.runs.parts import (
+    PART_BYTES,
+    Upload,
+    UploadError,
+    create_upload,
+    drop,
+    finish,
+    get_upload,
+    put_part,
+    put_topics,
+)
 
-CHECKSUM = OpenApiParameter("X-Checksum-SHA256", str, "header", required=True, description="SHA-256 of the part, hex.")
+CHECKSUM = OpenApiParameter("X-Checksum-SHA256", str, "header", required=True, description="SHA-256 of the body, hex.")
 
 
 class Bytes(BaseParser):
@@ -28,6 +39,11 @@ class Bytes(BaseParser):
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         return bytes(stream.read())
+
+
+def sent_bytes(request: SignedInRequest) -> bytes:
+    """Return the body that Bytes read; empty for another kind of body."""
+    return request.data if isinstance(request.data, bytes) else b""
 
 
 class OfUploads(Endpoint):
@@ -90,8 +106,21 @@ class UploadPart(OfUploads):
     @extend_schema(parameters=[CHECKSUM], request=OpenApiTypes.BINARY, responses=data.RunPartData)
     def put(self, request: SignedInRequest, upload: Any, number: int) -> Response:
         found = self.upload(request, upload)
-        content = request.data if isinstance(request.data, bytes) else b""
-        return Response(put_part(found, number, content, request.headers.get("X-Checksum-SHA256", ""))._asdict())
+        return Response(
+            put_part(found, number, sent_bytes(request), request.headers.get("X-Checksum-SHA256", ""))._asdict()
+        )
+
+
+class UploadTopics(OfUploads):
+    """PUT the topics file that the run was made from, with its checksum: it says what the run was asked."""
+
+    parser_classes = [Bytes]
+    most_bytes = MOST_TOPICS_BYTES + MAX_BODY
+
+    @extend_schema(parameters=[CHECKSUM], request=OpenApiTypes.BINARY, responses={204: None})
+    def put(self, request: SignedInRequest, upload: Any) -> Response:
+        put_topics(self.upload(request, upload), sent_bytes(request), request.headers.get("X-Checksum-SHA256", ""))
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class UploadFinish(OfUploads):

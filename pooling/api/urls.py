@@ -29,6 +29,7 @@ urlpatterns = [
     path("graphs/<slug:graph>/uploads", uploads.GraphUploads.as_view(), name="api-uploads"),
     path("uploads/<uuid:upload>", uploads.UploadOne.as_view(), name="api-upload"),
     path("uploads/<uuid:upload>/parts/<int:number>", uploads.UploadPart.as_view(), name="api-upload-part"),
+    path("uploads/<uuid:upload>/topics", uploads.UploadTopics.as_view(), name="api-upload-topics"),
     path("uploads/<uuid:upload>/finish", uploads.UploadFinish.as_view(), name="api-upload-finish"),
     path("pools", views.Pools.as_view(), name="api-pools"),
     path("pools/<slug:pool>", views.PoolOne.as_view(), name="api-pool"),

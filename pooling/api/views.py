@@ -28,7 +28,7 @@ from pooling.api import serializers as data
 from pooling.models import Graph, Pool, Run, System
 from pooling.pools.build import get_pool
 from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
-from pooling.runs.imports import MOST_BYTES, Imported, import_sent_run
+from pooling.runs.imports import MOST_BYTES, MOST_TOPICS_BYTES, Imported, import_sent_run
 from pooling.runs.ownership import OwnerError, delete_run, may_change, publish, visible_runs
 from pooling.runs.trec_write import packed
 
@@ -92,7 +92,7 @@ class GraphRuns(Listing):
     filters = {"system": "system__name"}
     parser_classes = [MultiPartParser]
     scopes = {"POST": (TokenScope.RUN,)}
-    most_bytes = MOST_BYTES + MAX_BODY
+    most_bytes = MOST_BYTES + MOST_TOPICS_BYTES + MAX_BODY
 
     def get_queryset(self) -> QuerySet[Run]:
         return seen_runs(self)
@@ -110,7 +110,7 @@ class GraphRuns(Listing):
         found = self.graph()
         asked = checked(data.RunInput, request)
         pool = get_pool(asked["pool"]) if asked["pool"] else None
-        options = {name: asked[name] for name in ("family", "form", "scores_decide")}
+        options = {name: asked[name] for name in ("family", "form", "scores_decide", "topics")}
         imported = import_sent_run(found, asked["file"], name=asked["system"], pool=pool, user=request.user, **options)
         return Response(told(imported), status.HTTP_201_CREATED)
 
@@ -169,13 +169,15 @@ class RunReplace(Endpoint):
     scopes = {"POST": (TokenScope.RUN,)}
     status_of = {OwnerError: status.HTTP_409_CONFLICT}
     parser_classes = [MultiPartParser]
-    most_bytes = MOST_BYTES + MAX_BODY
+    most_bytes = MOST_BYTES + MOST_TOPICS_BYTES + MAX_BODY
 
     @extend_schema(request=data.ReplaceInput, responses=data.ImportedData)
     def post(self, request: SignedInRequest, graph: str, system: str) -> Response:
         found = own_run(self, graph, system)
         asked = checked(data.ReplaceInput, request)
-        options = {name: asked[name] for name in ("form", "scores_decide")} | {"family": found.settings["family"]}
+        options = {name: asked[name] for name in ("form", "scores_decide", "topics")} | {
+            "family": found.settings["family"]
+        }
         imported = import_sent_run(
             found.graph, asked["file"], name=found.name, user=request.user, replaces=found, **options
         )

@@ -14,10 +14,21 @@ from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
 
 
+def topics_field() -> forms.FileField:
+    """Return the field of the topics file that a run was made from."""
+    return forms.FileField(
+        label="Topics file",
+        required=False,
+        help_text="The questions that the run was asked, as Export writes them. Those that the run lacks count as not "
+        "returned; on all others it has no figure.",
+    )
+
+
 class ReplaceForm(PageForm):
     """Ask for the file that takes the place of a run."""
 
     file = forms.FileField(label="Run file", help_text="In any of the forms that the page Runs lists.")
+    topics = topics_field()
     scores_decide = forms.BooleanField(
         label="The scores decide",
         required=False,
@@ -48,6 +59,7 @@ class RunForm(PageForm):
         help_text="TREC lines: question id, Q0, entity, rank, score, tag; plain or .gz. Or another form, listed below. "
         f"Without JavaScript at most {MOST_BYTES // 10**6} MB unpacked.",
     )
+    topics = topics_field()
     scores_decide = forms.BooleanField(
         label="The scores decide",
         required=False,

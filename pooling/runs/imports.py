@@ -39,6 +39,8 @@ from pooling.systems.spec import FAMILIES
 from pooling.training.train import check_name
 
 NOT_KNOWN = "not known"
+TOPICS = "topics.tsv"  # what a topics file that was sent is called in messages
+MOST_TOPICS_BYTES = 8 << 20  # of a topics file that is sent
 MOST_BYTES = 50_000_000  # sent to a page or the API, and unpacked: 436,000 lines of FB15k-237 take 2 s and 140 MB
 
 
@@ -157,8 +159,9 @@ def import_sent_run(
     form: str = AUTO,
     scores_decide: bool = False,
     replaces: System | None = None,
+    topics: "UploadedFile[Any] | None" = None,
 ) -> Imported:
-    """Import an uploaded run file; TrecError as import_run, or if it is too large."""
+    """Import an uploaded run file and, if given, its topics file; TrecError as import_run, or if one is too large."""
     if replaces is not None:
         check_changeable(replaces, user, "replaced")
     size = file.size or 0
@@ -167,11 +170,15 @@ def import_sent_run(
             f"The file has {size:,} bytes; at most {MOST_BYTES:,} can be sent at once. "
             "Send it in parts (docs/api.md), or use import_run on the server."
         )
+    if topics is not None:
+        check_topics_size(topics.size or 0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"run{known_suffix(str(file.name))}"  # its own name is told, never used as a path
-        with path.open("wb") as kept:
-            for piece in file.chunks():
-                kept.write(piece)
+        _write(file, path)
+        topics_file = None
+        if topics is not None:
+            topics_file = Path(folder) / TOPICS
+            _write(topics, topics_file)
         return import_run(
             graph,
             path,
@@ -181,9 +188,25 @@ def import_sent_run(
             form=form,
             scores_decide=scores_decide,
             replaces=replaces,
+            topics_file=topics_file,
             user=user,
             file_name=str(file.name),
             max_bytes=MOST_BYTES,
+        )
+
+
+def _write(file: "UploadedFile[Any]", path: Path) -> None:
+    with path.open("wb") as kept:
+        for piece in file.chunks():
+            kept.write(piece)
+
+
+def check_topics_size(size: int) -> None:
+    """Raise RunTooLargeError if a topics file is too large to be sent; size in bytes."""
+    if size > MOST_TOPICS_BYTES:
+        raise RunTooLargeError(
+            f"The topics file has {size:,} bytes; at most {MOST_TOPICS_BYTES:,} can be sent. Send its first column "
+            "alone, the question ids."
         )
 
 

@@ -1,8 +1,8 @@
 """Take large runs in parts: each part is a file of a private folder, and a job imports the whole.
 
-The folder run-uploads/ID below the artifact folder holds about.json and the parts; it goes when the run is imported,
-when its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the truth, so that
-sending can go on after anything.
+The folder run-uploads/ID below the artifact folder holds about.json, the parts and perhaps topics.tsv; it goes when
+the run is imported, when its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the
+truth, so that sending can go on after anything.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from core.models import Job
 from pooling.enums import PoolingJob
 from pooling.models import Graph, Pool, System
 from pooling.runs.adapters.registry import known_suffix
-from pooling.runs.imports import Imported, import_run
+from pooling.runs.imports import TOPICS, Imported, check_topics_size, import_run
 from pooling.runs.trec_read import TrecError
 from pooling.training.train import check_name
 
@@ -97,13 +97,26 @@ def put_part(upload: Upload, number: int, content: bytes, sha256: str) -> Part:
         raise UploadError(f"Part {number}: give 1 to {MOST_PARTS}, of at most {PART_BYTES:,} bytes each.")
     if not content or len(content) > PART_BYTES:
         raise UploadError(f"Part {number} has {len(content):,} bytes: send 1 to {PART_BYTES:,}.")
-    if (found := hashlib.sha256(content).hexdigest()) != sha256.lower():
-        raise UploadError(f"Part {number} arrived with SHA-256 {found}, not {sha256[:64]}: send it again.")
-    part = Part(number, len(content), found)
+    part = Part(number, len(content), _check_sum(f"Part {number}", content, sha256))
     with writing(upload.folder / f"part-{number:04}") as aside:
         aside.write_bytes(content)
     write_json(upload.folder / f"part-{number:04}.json", part._asdict())
     return part
+
+
+def put_topics(upload: Upload, content: bytes, sha256: str) -> None:
+    """Keep the topics file of the run, in the place of an earlier one; UploadError if it is not what was sent."""
+    check_topics_size(len(content))
+    _check_sum("The topics file", content, sha256)
+    with writing(upload.folder / TOPICS) as aside:
+        aside.write_bytes(content)
+
+
+def _check_sum(called: str, content: bytes, sha256: str) -> str:
+    """Return the SHA-256 of what arrived; UploadError if it is not what was sent."""
+    if (found := hashlib.sha256(content).hexdigest()) != sha256.lower():
+        raise UploadError(f"{called} arrived with SHA-256 {found}, not {sha256[:64]}: send it again.")
+    return found
 
 
 def finish(upload: Upload, parts: int, user: User) -> Job:
@@ -144,6 +157,7 @@ def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
     pool = Pool.objects.get(graph=graph, name=about["pool"]) if about.get("pool") else None
     whole = upload.folder / f"whole{known_suffix(about['file_name'])}"
     _join(upload, parts, whole)
+    topics = upload.folder / TOPICS
     told = import_run(
         graph,
         whole,
@@ -152,6 +166,7 @@ def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
         pool=pool,
         form=about["form"],
         scores_decide=about["scores_decide"],
+        topics_file=topics if topics.exists() else None,
         user=user,
         file_name=NAME,
         max_bytes=MOST_UNPACKED,

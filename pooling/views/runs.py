@@ -36,7 +36,7 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
 
     def bring(asked: dict[str, Any]) -> Imported:
         pool = graph.pools.get(name=asked["pool"]) if asked["pool"] else None
-        options = {name: asked[name] for name in ("name", "family", "form", "scores_decide")}
+        options = {name: asked[name] for name in ("name", "family", "form", "scores_decide", "topics")}
         return import_sent_run(graph, asked["file"], **options, user=request.user, pool=pool)
 
     if imported := attempt(form, bring, "file"):
@@ -105,9 +105,15 @@ def run_replace(request: SignedInRequest, name: str, system: str) -> HttpRespons
     def do() -> None:
         if not form.is_valid():
             raise OwnerError("Choose a file to send; the run stays as it was.")
-        options = {"family": found.settings["family"], "scores_decide": form.cleaned_data["scores_decide"]}
+        options = {key: form.cleaned_data[key] for key in ("scores_decide", "topics")}
         told = import_sent_run(
-            found.graph, form.cleaned_data["file"], name=found.name, user=request.user, replaces=found, **options
+            found.graph,
+            form.cleaned_data["file"],
+            name=found.name,
+            user=request.user,
+            replaces=found,
+            family=found.settings["family"],
+            **options,
         )
         messages.success(request, " ".join([REPLACED.format(found.name), *told.notes]))
 

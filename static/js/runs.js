@@ -15,7 +15,7 @@ function tell(words, wrong = false) {
   told.textContent = words;
 }
 
-async function putPart(address, content) {
+async function putBytes(address, content) {
   const checksum = hex(await crypto.subtle.digest("SHA-256", content));
   const headers = { "Content-Type": "application/octet-stream", "X-CSRFToken": csrfToken(), "X-Checksum-SHA256": checksum };
   for (let attempt = 1; ; attempt += 1) {
@@ -48,14 +48,16 @@ async function send(file) {
   const fields = new FormData(form);
   const asked = { system: fields.get("name"), file_name: file.name, scores_decide: fields.has("scores_decide") };
   for (const name of ["family", "pool", "form"]) asked[name] = fields.get(name) ?? "";
-  const key = `upload:${form.dataset.uploads}:${asked.system}:${file.name}:${file.size}:${file.lastModified}`;
+  const topics = fields.get("topics");
+  const key = `upload:${form.dataset.uploads}:${asked.system}:${file.name}:${file.size}:${file.lastModified}:${topics?.name}:${topics?.size}`;
   const upload = await begin(file, key, asked);
   const address = `${form.dataset.upload}${upload.id}`;
+  if (topics?.size) await putBytes(`${address}/topics`, await topics.arrayBuffer());
   const there = new Set(upload.parts.map((part) => part.number));
   const parts = Math.max(1, Math.ceil(file.size / upload.part_bytes));
   for (let number = 1; number <= parts; number += 1) {
     const content = await file.slice((number - 1) * upload.part_bytes, number * upload.part_bytes).arrayBuffer();
-    if (!there.has(number)) await putPart(`${address}/parts/${number}`, content);
+    if (!there.has(number)) await putBytes(`${address}/parts/${number}`, content);
     bar.value = number / parts;
     tell(`Sent ${number} of ${parts} parts.`);
   }
@@ -80,7 +82,7 @@ async function imported(started) {
 
 if (form && window.crypto?.subtle) {
   form.addEventListener("submit", async (event) => {
-    const file = form.querySelector("input[type=file]").files[0];
+    const file = form.querySelector("[name=file]").files[0];
     if (!file || file.size <= Number(form.dataset.whole)) return; // small: sent whole, with its notes at once
     event.preventDefault();
     const button = form.querySelector("button[type=submit]");

@@ -186,6 +186,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-uploads": (("town",), (401, 403, 403, 405, 405)),
     "api-upload": ((UPLOAD,), (401, 403, 403, 404, 404)),
     "api-upload-part": ((UPLOAD, 1), (401, 403, 403, 405, 405)),
+    "api-upload-topics": ((UPLOAD,), (401, 403, 403, 405, 405)),
     "api-upload-finish": ((UPLOAD,), (401, 403, 403, 405, 405)),
     "api-run-publish": (("town", "rotate"), (401, 403, 403, 405, 405)),
     "api-run-replace": (("town", "rotate"), (401, 403, 403, 405, 405)),

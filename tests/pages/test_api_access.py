@@ -90,6 +90,7 @@ TABLE: dict[str, list[Row]] = {
         Row((ID,), "delete", None, "run", NOT_OWN),
     ],
     "api-upload-part": [Row((ID, 1), "put", None, "run", NOT_OWN)],
+    "api-upload-topics": [Row((ID,), "put", None, "run", NOT_OWN)],
     "api-upload-finish": [post(ID, body={"parts": 1}, scopes="run", statuses=NOT_OWN)],
     "api-pools": [get()],
     "api-pool": [get(P)],

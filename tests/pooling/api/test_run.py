@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import zipfile
@@ -15,12 +16,15 @@ from django.test import Client
 
 from core.api.base import MAX_BODY
 from core.files.artifacts import artifact_path
+from core.jobs import lifecycle
+from core.jobs.execution import execute
 from core.models import AuditEntry
 from core.people.tokens import create_token
 from pooling.api import views
 from pooling.enums import PoolState
 from pooling.models import Pool, Run, System
 from pooling.runs import imports as upload
+from pooling.runs.asked import ASKED
 from pooling.runs.files import question_id
 from pooling.runs.trec_write import trec_word
 from tests.factories import ODD, make_town, town
@@ -78,6 +82,46 @@ def test_form_and_contradictions_are_said_in_the_request(world, researcher):
     assert wrong.status_code == 400 and "is a damaged Parquet file" in wrong.json()["error"]
     distances["file"].seek(0)
     assert researcher.post(URL, {**distances, "scores_decide": "true", "form": "trec"}).status_code == 201
+
+
+def asked() -> list[str]:
+    folder = artifact_path(Run.every.get(system__name="mine").artifact)
+    return sorted(pq.read_table(folder / ASKED)["question"].to_pylist())
+
+
+def test_a_topics_file_says_what_a_run_was_asked(world, researcher, monkeypatch):
+    topics = {"topics": file(b"question\ttext\ntail:p1:knows\tWhom?\n", "t.tsv")}
+    assert researcher.post(URL, {"system": "mine", "file": file(), **topics}).status_code == 201
+    assert asked() == ["tail:p0:knows", "tail:p1:knows"]
+    topics = {"topics": file(b"head:p3:knows\n")}
+    assert researcher.post(f"{URL}/mine/replace", {"file": file(), **topics}).status_code == 200
+    assert asked() == ["head:p3:knows", "tail:p0:knows"]
+    wrong = researcher.post(f"{URL}/mine/replace", {"file": file(), "topics": file(b"tail:p0:hates\n")})
+    assert wrong.status_code == 400 and wrong.json()["error"].startswith("topics.tsv:1: 'tail:p0:hates' is not among")
+    monkeypatch.setattr(upload, "MOST_TOPICS_BYTES", 3)
+    large = researcher.post(f"{URL}/mine/replace", {"file": file(), "topics": file(b"tail\n")})
+    assert large.status_code == 413 and "Send its first column alone" in large.json()["error"]
+    assert asked() == ["head:p3:knows", "tail:p0:knows"]
+
+
+def test_a_topics_file_goes_with_a_run_in_parts(world, researcher, monkeypatch):
+    monkeypatch.setattr(lifecycle, "_send", lambda job_id, kind: None)
+    kind = {"content_type": "application/json"}
+    sent = researcher.post("/api/v1/graphs/town/uploads", {"system": "mine", "file_name": "x.run"}, **kind)
+    address = f"/api/v1/uploads/{sent.json()['id']}"
+
+    def put(path: str, content: bytes, checksum: str = "") -> int:
+        headers = {"X-Checksum-SHA256": checksum or hashlib.sha256(content).hexdigest()}
+        return researcher.put(
+            f"{address}/{path}", content, content_type="application/octet-stream", headers=headers
+        ).status_code
+
+    assert put("parts/1", GOOD) == 200
+    assert put("topics", b"tail:p1:knows\n", "0" * 64) == 400
+    assert put("topics", b"tail:p1:knows\n") == 204
+    job = researcher.post(f"{address}/finish", {"parts": 1}, **kind)
+    assert job.status_code == 202 and execute(job.json()["id"], "test")
+    assert asked() == ["tail:p0:knows", "tail:p1:knows"]
 
 
 def test_a_packed_run_is_the_same(world, researcher):

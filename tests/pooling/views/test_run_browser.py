@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 
+import pyarrow.parquet as pq
 import pytest
 from django.test import Client
 
+from core.files.artifacts import artifact_path
 from core.jobs import lifecycle
 from core.jobs.execution import execute
 from pooling.models import System
 from pooling.runs import files as run_files
 from pooling.runs import parts
+from pooling.runs.asked import ASKED
 from pooling.views import runs
 from tests.pages.world import make_person, make_system
 
@@ -56,10 +59,14 @@ def test_a_large_file_goes_in_parts_and_its_run_is_private(page, graph, monkeypa
     shots(page, "runs")
     page.locator("[name=name]").fill("large")
     page.locator("[name=file]").set_input_files({"name": "their.run", "mimeType": "text/plain", "buffer": GOOD})
+    topics = {"name": "t.tsv", "mimeType": "text/plain", "buffer": b"tail:p1:knows\n"}
+    page.locator("[name=topics]").set_input_files(topics)
     page.locator("[data-test=import] button[type=submit]").click()
     page.wait_for_url("**/graphs/town/runs/large")
     system = System.every.get(name="large")
     assert (system.private, system.settings["file"], system.settings["lines"]) == (True, "their.run", 2)
+    asked = pq.read_table(artifact_path(system.run.artifact) / ASKED)["question"].to_pylist()
+    assert sorted(asked) == ["tail:p0:knows", "tail:p1:knows"]
     assert page.locator("[data-test=private]").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     shots(page, "run")

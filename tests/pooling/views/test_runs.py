@@ -13,11 +13,13 @@ from django.test import Client
 from django.urls import reverse
 
 from core.errors import UserError
+from core.files.artifacts import artifact_path
 from core.models import AuditEntry
 from pooling.models import Graph, Run, System
 from pooling.runs import files as run_files
 from pooling.runs import imports as run_upload
 from pooling.runs.adapters.registry import ADAPTERS
+from pooling.runs.asked import ASKED
 from pooling.training.train import refuse_imported
 from pooling.views import runs
 from tests.page import element, has, links, notices, refusals, table
@@ -240,6 +242,25 @@ def test_an_owner_replaces_publishes_and_deletes(own: System, researcher: Client
     answer = researcher.post(reverse("run-delete", args=["town", "theirs"]), follow=True)
     assert answer.redirect_chain == [(PAGE, 302)] and notices(answer) == [runs.DELETED.format("theirs")]
     assert not System.every.filter(name="theirs").exists()
+
+
+def test_a_topics_file_says_what_a_run_was_asked_on_both_forms(graph: Graph, researcher: Client):
+    def topics(*questions: str) -> SimpleUploadedFile:
+        return SimpleUploadedFile("t.tsv", "\n".join(["question\tside", *questions]).encode())
+
+    def asked() -> list[str]:
+        table = pq.read_table(artifact_path(Run.every.get(system__name="theirs").artifact) / ASKED)
+        return sorted(table["question"].to_pylist())
+
+    [wrong] = refusals(researcher.post(PAGE, upload(topics=topics("tail:p0:hates"))))[1:]
+    assert wrong.startswith("topics.tsv:2: 'tail:p0:hates' is not among the topics of town")
+    assert researcher.post(PAGE, upload(topics=topics("tail:p1:knows"))).status_code == 302
+    assert asked() == ["tail:p0:knows", "tail:p1:knows"]
+    replace = reverse("run-replace", args=["town", "theirs"])
+    sent = {"file": SimpleUploadedFile("new", GOOD), "topics": topics("tail:p1:knows", "head:p3:knows")}
+    said = notices(researcher.post(replace, sent, follow=True))[-1]
+    assert said.startswith(runs.REPLACED.format("theirs"))
+    assert asked() == ["head:p3:knows", "tail:p0:knows", "tail:p1:knows"]
 
 
 def test_a_published_run_of_another_researcher_is_seen_and_not_changed(own: System, researcher: Client):
