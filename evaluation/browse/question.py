@@ -37,10 +37,14 @@ class Candidate:
 
 
 class ListEntry(NamedTuple):
-    """Hold one position of a list; the candidate is None where it is not in the pool and no list was kept."""
+    """Hold one position of a list; the candidate is None where it is not in the pool and no list was kept.
+
+    asked: whether the system was asked the question; if not, no position has a candidate.
+    """
 
     position: int
     candidate: Candidate | None
+    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,27 @@ class SystemList:
     entries: list[ListEntry]
     stored: bool  # whether the run kept a list of this question
     first_answer: int | None  # position of the best answer; None: no answer, or none that it ranked
+    asked: bool = True  # whether the system was asked this question; if not, the list says nothing
 
     def shares(self) -> list[tuple[TripleState, int]]:
         """Count the candidates of each state, in the order of the legend, without empty states."""
+        if not self.asked:
+            return []
         counted = Counter(e.candidate.state if e.candidate else TripleState.NOT_POOLED for e in self.entries)
         return [(state, counted[state]) for state in LEGEND if counted[state]]
 
 
 class AnswerRow(NamedTuple):
-    """Hold an answer with its position under each system, None where the run did not return it."""
+    """Hold an answer with its position under each system, None where the run did not return it or was not asked."""
 
     candidate: Candidate
     positions: list[int | None]
+    asked: list[bool]  # by system
+
+    @property
+    def cells(self) -> list[tuple[int | None, bool]]:
+        """Return for each system the position, and whether it was asked."""
+        return list(zip(self.positions, self.asked, strict=True))
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ class QuestionDetail:
 
     @property
     def all_stored(self) -> bool:
-        return all(one.stored for one in self.lists)
+        return all(one.stored for one in self.lists if one.asked)
 
     @property
     def rows(self) -> list[tuple[int, list[ListEntry]]]:
@@ -125,6 +138,7 @@ def inspect_question(pool: Pool, states: PoolStates, side: int, relation: int, e
     of_question = slice(ranks.start[at], ranks.start[at + 1])
     entities = ranks.entity[of_question].tolist()
     positions = ranks.strict[:, of_question]
+    asked: list[bool] = table.asked[:, at].tolist()
     width = min(FIRST, int(ranks.candidates[at]))
     stored = _stored(pool, table, int(states.contents.keys[question]))
     firsts = []
@@ -138,10 +152,12 @@ def inspect_question(pool: Pool, states: PoolStates, side: int, relation: int, e
     ranked = [column[e] for e in answers if e in column]
     lists = []
     for i, (system, first) in enumerate(zip(table.systems, firsts, strict=True)):
-        entries = [ListEntry(n, made[e] if e is not None else None) for n, e in enumerate(first, 1)]
-        lists.append(SystemList(system, i + 1, entries, system in stored, _best(positions[i, ranked])))
+        entries = [ListEntry(n, made[e] if e is not None else None, asked[i]) for n, e in enumerate(first, 1)]
+        lists.append(SystemList(system, i + 1, entries, system in stored, _best(positions[i, ranked]), asked[i]))
     rows = [
-        AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()] if e in column else [])
+        AnswerRow(made[e], [p or None for p in positions[:, column[e]].tolist()], asked)
+        if e in column
+        else AnswerRow(made[e], [], [])
         for e in answers[:MOST_ANSWERS]
     ]
     bare = _detail(pool, states, question, rows, len(answers))
@@ -157,7 +173,7 @@ def question_without_runs(
         return None
     answers = _answers(states, question, [], np.zeros((0, 0), dtype=np.int32))
     made = _candidates(pool, states, question, answers[:MOST_ANSWERS])
-    return _detail(pool, states, question, [AnswerRow(candidate, []) for candidate in made.values()], len(answers))
+    return _detail(pool, states, question, [AnswerRow(candidate, [], []) for candidate in made.values()], len(answers))
 
 
 def first_entities(exact: Mapping[int, int], stored: list[int] | None, width: int) -> list[int | None]:

@@ -77,6 +77,7 @@ class TripleQuestion:
     in_pool: bool  # whether it has a page
     candidates: int | None
     positions: list[Position | None]  # by system; None where it has no rank row
+    asked: list[bool]  # by system
 
 
 def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[list[str], list[TripleQuestion]]:
@@ -96,7 +97,8 @@ def triple_questions(pool: Pool, states: PoolStates, triple: Triple) -> tuple[li
             columns = (ranks.strict[:, row], ranks.optimistic[:, row], ranks.pessimistic[:, row])
             positions = [Position(*one) for one in zip(*(c.tolist() for c in columns), strict=True)]
         count = int(ranks.candidates[question]) if question >= 0 else None
-        found.append(replace(place, candidates=count, positions=positions))
+        asked = table.asked[:, question].tolist() if question >= 0 else [True] * len(table.systems)
+        found.append(replace(place, candidates=count, positions=positions, asked=asked))
     return table.systems, found
 
 
@@ -107,7 +109,7 @@ def questions_without_runs(pool: Pool, states: PoolStates, triple: Triple) -> li
     places = []
     for side, (entity, text) in enumerate(((head, template.tail_question), (tail, template.head_question))):
         name, in_pool = graph.label(entity), states.contents.question(side, relation, entity) >= 0
-        places.append(TripleQuestion(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, []))
+        places.append(TripleQuestion(SIDES[side], relation, entity, fill(text, name, name), in_pool, None, [], []))
     return places
 
 

@@ -104,7 +104,7 @@ def triple(request: HttpRequest, name: str, head: int, relation: int, tail: int)
         systems, questions = triple_questions(pool, states, asked)
     except UserError as error:
         systems, questions, problem = [], questions_without_runs(pool, states, asked), str(error)
-    positions = [(system, [question.positions[i] for question in questions]) for i, system in enumerate(systems)]
+    positions = [(system, [(one.positions[i], one.asked[i]) for one in questions]) for i, system in enumerate(systems)]
     context = {"pool": pool, "triple": detail, "questions": questions, "positions": positions, "problem": problem}
     context |= {"names": names, "labels": label_rows(detail, names), "imported": imported_rows(detail, names)}
     return render(request, "evaluation/browse/triple.html", context)

@@ -132,7 +132,7 @@ def test_a_question_without_a_stored_list_has_gaps(labelled: Pool, monkeypatch):
     for one, other in zip(whole.lists, gappy.lists, strict=True):
         for full, place in zip(one.entries, other.entries, strict=True):
             pooled = full.candidate is not None and full.candidate.state != TripleState.NOT_POOLED
-            assert place == (full if pooled else (full.position, None))
+            assert place == (full if pooled else inspector.ListEntry(full.position, None))
         assert one.shares() == other.shares()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from django.utils.html import escape
@@ -11,7 +12,11 @@ from evaluation.browse.pool_states import LEGEND, TripleState, pool_states
 from evaluation.browse.question import inspect_question
 from evaluation.browse.search import QuestionFilter, find_questions, list_figures
 from evaluation.labels.pool_table import pool_table
+from evaluation.test_sets.trec import pool_topics
 from pooling.models import Pool, Run
+from pooling.runs.export import get_run, whole_run
+from pooling.runs.files import question_id
+from pooling.runs.imports import import_run
 from tests.page import element, has, parse, refusal
 from tests.pages.world import EVIL, make_graph, make_pool
 
@@ -120,6 +125,44 @@ def test_gaps_are_named_where_no_list_was_kept(sign_in, labelled: Pool, busiest,
     html = sign_in("researcher").get(address(labelled, busiest)).content.decode()
     assert has(html, "no-list")
     assert html.count('class="candidate gap"') > 0
+
+
+def test_a_run_that_was_not_asked_is_said_so_and_one_that_was_has_its_list(sign_in, labelled: Pool, busiest, tmp_path):
+    outside_run(labelled, tmp_path, busiest)
+    client = sign_in("researcher")
+    page = parse(client.get(address(labelled, busiest)))
+    asked = inspect_question(labelled, pool_states(labelled), *of(labelled, busiest))
+    assert asked is not None and [(one.system, one.asked) for one in asked.lists] == [
+        ("transe", True), ("distmult", True), ("complex", True), ("theirs", False),
+    ]  # fmt: skip
+    assert not has(client.get(address(labelled, busiest)), "no-list")
+    assert len(page.all("not-asked")) == len(page.all("first-not-asked")) == 1
+    assert len(page.all("answer-not-asked")) == len(asked.answers) > 0
+    other = (busiest + 1) % len(pool_states(labelled).contents.keys)
+    for name in ("not-asked", "first-not-asked", "answer-not-asked"):
+        assert not has(client.get(address(labelled, other)), name)
+    head, relation, tail = asked.answers[0].candidate.triple
+    triple = parse(client.get(f"/pools/p/evaluation/triples/{head}/{relation}/{tail}"))
+    [row] = [row for table in triple.all(tag="table") for row in table.rows if row[0] == "theirs" and len(row) == 3]
+    side = of(labelled, busiest)[0]
+    assert len(triple.all("not-asked")) == 1
+    assert row[1 + side] == triple.one("not-asked").text != row[2 - side]
+
+
+def of(pool: Pool, question: int) -> tuple[int, int, int]:
+    side, entity, relation = (int(column[question]) for column in pool_states(pool).contents.questions)
+    return side, relation, entity
+
+
+def outside_run(pool: Pool, folder: Path, without: int) -> None:
+    """Import a run that answers every question of the pool but one, as transe does."""
+    side, relation, entity = of(pool, without)
+    graph = pool_states(pool).contents.graph
+    gone = question_id(side, graph.entities[entity], graph.relations[relation])
+    topics = {line.split("\t")[0] for line in pool_topics(pool)} - {gone}
+    lines = b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
+    (folder / "run").write_text("\n".join(line for line in lines if line.split()[0] in topics))
+    import_run(pool.graph, folder / "run", name="theirs")
 
 
 def test_labels_are_one_click_away_as_safe_links(sign_in, labelled: Pool, busiest):
