@@ -44,10 +44,10 @@ TABLES = {
 
 
 LARGE = (
-    "Targets: 22,492 judgements with six runs in 5 s, 1,000,000 in 120 s and 500 MiB. The first is the published pool"
-    " of FB15k-237 with its labels and six drawn runs of 100 candidates a question; the others are drawn, each triple"
-    " with one label made elsewhere and its link, or with two labels of people here. Each in a process of its own:"
-    " peak is what that process ever held. Once each."
+    "Targets: 22,492 judgements with six runs in 5 s, 1,000,000 in 120 s and 500 MiB. The first row is the published"
+    " pool of FB15k-237 with its labels and six drawn runs of 100 candidates per question. The other rows are drawn:"
+    " each triple has one imported label with its link, or two labels of people. Each row ran once, in its own process;"
+    " *peak* is the largest memory of that process."
 )
 
 
@@ -203,9 +203,10 @@ def main() -> None:
         large = [] if quick else targets(graph, folder)
     if not quick and not only:
         intro = (
-            "A drawn pool of two systems at depth 10, a third judged, no runs. Export: from the frozen qrels to the"
-            " closed folder, with questions in words and checksums. to_csv: pandas writes the finished rows, the same"
-            " bytes; it makes none of them. Import again: with all checks of a new graph. Medians of 3."
+            "A drawn pool of two systems at depth 10, one third judged, no runs. *Export* goes from the frozen qrels to"
+            " the finished folder, with questions in words and checksums. *to_csv* is pandas writing finished rows with"
+            " the same bytes; it does not compute them. *Import again* includes all checks of a new graph. Medians of"
+            " 3."
         )
         write_section("export", "\n".join(["## Export", "", intro, "", *table, "", LARGE, "", *large]))
     if not only:

@@ -133,7 +133,7 @@ class Study:
         say(f"pool: {counts}")
         return (
             f"Published pool: {counts['seeds']:,} seed triples, {counts['pooled']:,} pooled triples; the category "
-            f"filter takes {counts['filtered']:,} ({reasons}) and leaves {counts['to_people']:,} to "
+            f"filter takes {counts['filtered']:,} ({reasons}) and leaves {counts['to_people']:,} for "
             f"people. Lines left out: {self.found.report or 'none'}."
         )
 
@@ -187,8 +187,8 @@ class Study:
             f"- {why}: {len(at)} lines ({', '.join(map(str, at))})" for why, at in sorted(irregular.items())
         )
         return (
-            f"Left to people by the rule but not in the published labels: {len(people - published)}. In the published "
-            f"labels but filtered by the rule: {len(both)}:\n\n"
+            f"The rule leaves {len(people - published)} triples for people that the published labels lack. The "
+            f"published labels have {len(both)} triples that the rule filters:\n\n"
             + table(["head", "relation", "tail", "filter"], rows)
             + f"\n\nIrregular lines of human_labels.tsv.gz:\n\n{lines}"
         )
@@ -254,8 +254,8 @@ class Study:
             for name, row in content["systems"].items()
         ]
         return (
-            f"What stands in the first 10 candidates of the evaluated questions (shares of {content['positions']:,} "
-            "positions). The systems are not those that made this pool. The paper: 11.5-12.5 % positive, about half "
+            f"Top 10 candidates of the evaluated questions (shares of {content['positions']:,} "
+            "positions). Other systems than these made this pool. The paper has 11.5-12.5 % positive, about half "
             f"of them new (5.5-6.7 %):\n\n{table(['system', 'positive', *kinds], rows)}"
         )
 

@@ -117,8 +117,8 @@ def main() -> None:
     worst = max(float(np.percentile(taken, 95)) for taken in found.values())
     if not args.quick:
         intro = (
-            f"In Chromium, with the server on the same {os.cpu_count()} cores: from the key to the frame after the one"
-            f" that shows the next question or row. Target: p95 at most {TARGET_MS:.0f} ms."
+            f"In Chromium, with the server on the same {os.cpu_count()} cores. The time goes from the key to the frame"
+            f" after the one that shows the next question or row. Target: p95 at most {TARGET_MS:.0f} ms."
         )
         write_section("key-to-next", "\n".join(["## Key press to next question", "", intro, "", *table]))
     print(f"key to next: {TARGET_MS / worst:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {worst:.0f} ms)")

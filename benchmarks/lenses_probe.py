@@ -78,7 +78,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="6 systems, nothing written")
     arguments = parser.parse_args()
     lines = [
-        f"{os.cpu_count()} cores. Drawn ranks; medians of 5; equal to the formula to 1e-10 at the points compared.",
+        f"{os.cpu_count()} cores, drawn ranks, medians of 5. The values equal the formula to 1e-10 at the points"
+        " compared.",
         "",
         "| what | all points | best systems and places | asked for |",
         "|---|---|---|---|",

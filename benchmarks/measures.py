@@ -269,7 +269,7 @@ def report(quick: bool) -> tuple[list[str], float]:
         lines.append(line)
         print(line, flush=True)
 
-    say(f"{os.cpu_count()} cores. Drawn positions; medians; equal values were checked first (pytrec_eval: to 1e-6).")
+    say(f"{os.cpu_count()} cores, drawn positions, medians. Equal values were checked first (pytrec_eval: to 1e-6).")
     say("")
     say("| what | measured | asked for |")
     say("|---|---|---|")
@@ -279,8 +279,8 @@ def report(quick: bool) -> tuple[list[str], float]:
             say(f"| {' | '.join(row)} |")
     say("")
     say(
-        f"Memory of all {len(ALL)} measures of {SYSTEMS} systems at once, a process for each size. Peak: arrays and "
-        "objects while they are computed, the table included; process: with Python and the libraries, mainly torch."
+        f"Memory of all {len(ALL)} measures of {SYSTEMS} systems at once, in one process per size. *Peak* is arrays "
+        "and objects during the computation, with the table. *Process* adds Python and the libraries, mainly torch."
     )
     say("")
     for line in memory_table((1, 10) if quick else (1, 10, 100)):

@@ -231,8 +231,9 @@ def main() -> None:
             print(table[-1], flush=True)
     if not quick:
         intro = (
-            f"{SYSTEMS} systems, depth {DEPTH}, both questions of every seed; drawn candidates. The ratio is"
-            " of pandas' time to ours for gathering the same triples, depths and provenance; the results are equal."
+            f"{SYSTEMS} systems, depth {DEPTH}, both questions of every seed, drawn candidates. The ratio"
+            " is pandas' time divided by ours, for gathering the same triples, depths and provenance. The results are"
+            " equal."
         )
         write_section("pool", "\n".join(["## Pool", "", intro, "", *table]))
     print(f"pool: {statistics.median(ratios):.1f} x pandas (gathering)")

@@ -192,8 +192,8 @@ def main() -> None:
     if not args.quick:
         table = ["| database | items | judged | claim of 8, ms | step, ms |", "|---" * 5 + "|", *matched, *alone]
         text = (
-            "Medians of requests in one process, no network. *matched*: judged by two people, a newcomer works on."
-            " *alone*: labelled once, all by the one person who works on."
+            "Medians of requests in one process, without a network. *matched*: two people judged the items, and a"
+            " newcomer continues. *alone*: one person labelled all items once, and the same person continues."
         )
         name = "queue-growth-postgresql" if args.database_url else "queue-growth"
         title = f"## Queue growth ({matched[0].split()[1]})"

@@ -322,9 +322,9 @@ def main() -> None:
             flat_out,
         ]
         intro = (
-            f"API v1 over HTTP on the loopback, gunicorn, {args.people} people on {os.cpu_count()} cores, which the"
-            f" people share. A step is one request that submits, and claims until {args.hand} questions are held."
-            " Without thinking it shows what the machine can take."
+            f"API v1 over HTTP on the loopback, gunicorn, {args.people} people. The server and the people share"
+            f" {os.cpu_count()} cores. A step is one request that submits an answer and claims questions until the"
+            f" person holds {args.hand}. The rows without thinking show the limit of the machine."
         )
         name = "queue-postgresql" if args.database_url else "queue"
         write_section(name, "\n".join([f"## Queue ({row.split()[1]})", "", intro, "", *table]))

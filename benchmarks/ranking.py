@@ -170,11 +170,11 @@ def main() -> None:
         busy = f"{before:.1f} before and {os.getloadavg()[0]:.1f} after"
         intro = (
             f"Filtered ranks of both sides of all FB15k-237 test triples, dimension {DIM} (ComplEx and RotatE: complex"
-            f" numbers), {args.threads} threads, medians of {repeats} (TransE L1: once). PyKEEN's RankBasedEvaluator in"
-            " the same process, from the slope between 512 and 1,024 triples, at 32 triples a batch (its own choice on"
-            f" a CPU) and, for ComplEx, {LARGE_BATCH}: PyKEEN computes ComplEx as a matrix product, which gains by it."
-            " Floor: the bare matrix products and three reads of the scores. Load of the machine (2 and less: nothing"
-            f" else ran): {busy}; {machine()}."
+            f" numbers), {args.threads} threads, medians of {repeats} (TransE L1: once). PyKEEN's RankBasedEvaluator"
+            " ran in the same process; its time comes from the slope between 512 and 1,024 triples. Its batches have 32"
+            f" triples (its own choice on a CPU), and for ComplEx also {LARGE_BATCH}, because PyKEEN computes ComplEx"
+            " as a matrix product, which is faster with large batches. *Floor* is the bare matrix products and three"
+            f" reads of the scores. Load of the machine: {busy} (up to 2 means that nothing else ran); {machine()}."
         )
         write_section("ranking", "\n".join(["## Ranking", "", intro, "", table(rows)]))
     print(f"ranking: {min(r.pykeen / r.ours for r in rows):.1f} x PyKEEN")

@@ -98,8 +98,8 @@ def main() -> None:
         ]
         intro = (
             f"DistMult d{DIM}, {rows[0]['questions']} questions with their ranks and 100 candidates,"
-            f" threads: {args.threads}, medians of {REPEATS}; made-up graphs of 4 triples per entity. Before: model,"
-            f" graph and libraries. Target: at most {LIMIT} MiB more, time linear in the entities."
+            f" threads: {args.threads}, medians of {REPEATS}. The graphs are made up, with 4 triples per entity."
+            f" *Before* is model, graph and libraries. Target: at most {LIMIT} MiB more, time linear in the entities."
         )
         write_section("ranking-memory", "\n".join(["## Ranking: memory", "", intro, "", *lines]))
     print(f"ranking memory: {max(r['more'] for r in rows):.0f} MiB more at the peak")

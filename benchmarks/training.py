@@ -260,17 +260,17 @@ def main() -> None:
         large = large_table()
         intro = (
             f"UMLS, {args.threads} CPU threads: every distinct question against all entities, cross-entropy, batches of"
-            f" {BATCH}, 20 epochs from the same first weights; ours takes the mean loss over"
-            " answers, PyKEEN's over questions."
+            f" {BATCH}, 20 epochs from the same initial weights. Our program takes the mean loss"
+            " over answers, PyKEEN over questions."
         )
         objectives = (
-            "FB15k-237, PyKEEN's own objectives (medians of batches, scaled to an epoch); ours draws entities once a"
-            " batch, PyKEEN for each triple."
+            "FB15k-237, PyKEEN's own objectives (medians of batches, scaled to an epoch). Our program draws"
+            " entities once per batch, PyKEEN for each triple."
         )
         means = (
-            "FB15k-237, an epoch with each program's means (medians of batches, scaled). This is not the same work: a"
-            " row of ours meets about 2,000 entities that its batch shares, PyKEEN's LCWA all 14,541 and fewer rows"
-            f" (distinct questions), its sLCWA {NEGATIVES} of its own."
+            "FB15k-237, an epoch with each program's means (medians of batches, scaled). The work differs: a"
+            " row of ours uses about 2,000 entities that its batch shares. PyKEEN's LCWA uses all 14,541 and has fewer"
+            f" rows (distinct questions); its sLCWA draws {NEGATIVES} for each row."
         )
         text = ["## Training", "", intro, "", *table, "", objectives, "", *same, "", means, "", *large]
         write_section("training", "\n".join(text))
