@@ -39,20 +39,20 @@ def _rows(kind: str, about: str) -> dict[str, Verb]:
     """Return the verbs `list` and `show` of a kind of row."""
     return {
         "list": Verb("list", f"{about}, a line each; --json", (kind,)),
-        "show": Verb("show", "one of them with all its fields; --json", (kind,)),
+        "show": Verb("show", "shows one with all its fields; --json", (kind,)),
     }
 
 
 def _kept(kind: str) -> dict[str, Verb]:
     return {
-        "archive": Verb("archive", "takes one out of the lists; --back", (kind,)),
-        "remove": Verb("remove", "shows what goes with one, and deletes it with --yes", (kind,)),
+        "archive": Verb("archive", "archives one: lists no longer show it; --back", (kind,)),
+        "remove": Verb("remove", "shows what would be deleted with one; --yes deletes it", (kind,)),
     }
 
 
 GROUPS: dict[str, Group] = {
     "graph": Group("knowledge graphs", {
-        "import": Verb("import_graph", "reads a folder, archive or file, or draws families"),
+        "import": Verb("import_graph", "imports a folder, archive or file, or draws families"),
         **_rows("graph", "graphs"), **_kept("graph"),
     }),
     "system": Group("systems and their training", {
@@ -60,26 +60,26 @@ GROUPS: dict[str, Group] = {
         **_rows("system", "systems"), **_kept("system"),
     }),
     "run": Group("runs: what systems returned", {
-        "import": Verb("import_run", "takes a run made elsewhere"),
-        "export": Verb("export_run", "writes a whole run"),
-        "score": Verb("score_runs", "fills what runs still miss for a pool"),
+        "import": Verb("import_run", "imports a run made elsewhere"),
+        "export": Verb("export_run", "exports a whole run"),
+        "score": Verb("score_runs", "adds what runs still lack for a pool"),
         **_rows("run", "runs"),
     }),
     "pool": Group("pools", {
         "build": Verb("build_pool", "samples seed triples, pools and filters"),
-        "import": Verb("import_pool", "takes a pool made elsewhere"),
-        "filter": Verb("filter_pool", "filters by other filters, until the campaign opens"),
-        "extend": Verb("extend_pool", "grows by depth, systems or seeds"),
-        "freeze": Verb("freeze_pool", "ends growth and filtering"),
+        "import": Verb("import_pool", "imports a pool made elsewhere"),
+        "filter": Verb("filter_pool", "changes the filters, until the campaign opens"),
+        "extend": Verb("extend_pool", "extends a pool by depth, systems or seeds"),
+        "freeze": Verb("freeze_pool", "freezes a pool: no more growth or filtering"),
         "report": Verb("pool_report", "counts by reason, category, system and depth"),
         **_rows("pool", "pools"), **_kept("pool"),
     }),
     "campaign": Group("campaigns: what people label, in which order", {
-        "open": Verb("open_campaign", "makes the items that people label"),
+        "open": Verb("open_campaign", "opens a campaign: creates the items that people label"),
         "order": Verb("set_order", "chooses the order of judging, batches, a budget, a target"),
-        "release": Verb("release_batch", "gives people the next batch now"),
-        "audit": Verb("draw_audit", "mixes a sample of filtered triples among what people label"),
-        "plan": Verb("plan", "how sure the order of systems is, labels and hours left"),
+        "release": Verb("release_batch", "releases the next batch now"),
+        "audit": Verb("draw_audit", "adds a sample of filtered triples to the items that people label"),
+        "plan": Verb("plan", "says how sure the order of systems is, and how many labels and hours are left"),
         **_rows("campaign", "campaigns"),
     }),
     "person": Group("accounts and roles", {
@@ -87,33 +87,33 @@ GROUPS: dict[str, Group] = {
         **_rows("person", "people"),
     }),
     "label": Group("labels and judgements", {
-        "import": Verb("import_labels", "adds labels made elsewhere"),
-        "simulate": Verb("simulate_annotators", "has simulated people label a pool"),
-        **_rows("label", "pooled triples with their state now (give the pool)"),
+        "import": Verb("import_labels", "imports labels made elsewhere"),
+        "simulate": Verb("simulate_annotators", "lets simulated people label a pool"),
+        **_rows("label", "pooled triples with their current state (name the pool)"),
     }),
     "qrels": Group("qrels: judgements under a name", {
-        "freeze": Verb("freeze_qrels", "freezes the judgements as they are now"),
-        "terms": Verb("edit_terms", "changes licence, citation and creators of a test set: a new version of its card"),
-        "import": Verb("import_qrels", "keeps judgements made elsewhere as a label set"),
+        "freeze": Verb("freeze_qrels", "freezes the current judgements"),
+        "terms": Verb("edit_terms", "changes the terms of a test set in a new version of its card"),
+        "import": Verb("import_qrels", "imports judgements made elsewhere as a label set"),
         **_rows("qrels", "qrels"),
     }),
     "evaluate": Group("measures and analyses", {
-        "measures": Verb("evaluate", "measures of every system of a pool"),
-        "estimate": Verb("estimate", "measures from a random sample of labels, with intervals"),
-        "max-k": Verb("max_k", "precision, recall and F1 where a system may return fewer than k"),
-        "probe": Verb("probe", "PROBE: ranks by sharpness and robustness"),
-        "open-world": Verb("open_world", "what a metric reports when right answers are missing"),
+        "measures": Verb("evaluate", "prints the measures of every system of a pool"),
+        "estimate": Verb("estimate", "estimates measures from a random sample of labels, with intervals"),
+        "max-k": Verb("max_k", "prints precision, recall and F1 of systems that may return fewer than k answers"),
+        "probe": Verb("probe", "prints PROBE: ranks by sharpness and robustness"),
+        "open-world": Verb("open_world", "shows how missing answers bias a metric"),
         "study": Verb("open_world_study", "trains systems on family trees with missing facts"),
-        "reusability": Verb("reusability", "leaves each system and each family out"),
-        "replay": Verb("replay_order", "judges a pool again whose labels are known"),
-        "paper": Verb("paper", "the tables of a paper from a pool"),
+        "reusability": Verb("reusability", "leaves out each system and each family in turn"),
+        "replay": Verb("replay_order", "replays the judging of a pool with known labels"),
+        "paper": Verb("paper", "prints the tables of a paper for a pool"),
         **_rows("measure", "measures"),
     }),
     "export": Group("test sets and files for other tools", {
-        "test-set": Verb("export_test_set", "writes a test set"),
-        "import-test-set": Verb("import_test_set", "takes back an exported test set, or one that was judged elsewhere"),
-        "trec": Verb("export_trec", "writes topics, pool, qrels and runs in TREC form"),
-        "topics": Verb("export_topics", "writes the questions of the seeds"),
+        "test-set": Verb("export_test_set", "exports a test set"),
+        "import-test-set": Verb("import_test_set", "imports an exported test set, or one that was judged elsewhere"),
+        "trec": Verb("export_trec", "exports topics, pool, qrels and runs in TREC format"),
+        "topics": Verb("export_topics", "exports the questions of a pool"),
         **_rows("export", "zip files of test sets"),
     }),
     "job": Group("jobs", _rows("job", "jobs")),
@@ -121,12 +121,12 @@ GROUPS: dict[str, Group] = {
 
 # what belongs to no group
 SINGLE: dict[str, Verb] = {
-    "serve": Verb("serve", "the site and a local worker"),
-    "work": Verb("work", "a worker alone, for a site that is served elsewhere"),
-    "migrate": Verb("migrate", "makes or updates the tables of the database; comes first"),
-    "demo": Verb("demo", "the whole product on made-up families"),
+    "serve": Verb("serve", "serves the site and runs a local worker"),
+    "work": Verb("work", "runs a worker for a site that is served elsewhere"),
+    "migrate": Verb("migrate", "creates or updates the tables of the database; run it first"),
+    "demo": Verb("demo", "shows the whole product on made-up families"),
     "backup": Verb("backup", "writes database and files into one archive"),
-    "restore": Verb("restore", "puts a backup into an empty place"),
+    "restore": Verb("restore", "restores a backup into an empty place"),
 }
 HELP = ("-h", "--help", "help")
 FLAT = {verb.command for group in GROUPS.values() for verb in group.verbs.values()} | {"changepassword"}

@@ -47,7 +47,7 @@ def pick_thompson(pool: OrderPool, state: JudgingState, size: int, seed: int, se
 BANDIT_MM = Order(
     "bandit-mm",
     "Bandit (MM)",
-    "Follows the run whose candidates were most often right so far, over all questions together.",
+    "Follows the run whose candidates were right most often so far, over all questions.",
     GREEDY,
     "Losada, Parapar and Barreiro 2016",
     False,
@@ -56,7 +56,7 @@ BANDIT_MM = Order(
 BANDIT_THOMPSON = Order(
     "bandit-thompson",
     "Bandit (Thompson sampling)",
-    "Follows a run drawn by chance, the more likely the more often its candidates were right so far.",
+    "Draws a run at random; runs whose candidates were right more often so far are more likely.",
     GREEDY,
     "Losada, Parapar and Barreiro 2017",
     False,

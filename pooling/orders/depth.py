@@ -17,8 +17,8 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 DEPTH = Order(
     "depth",
     "By depth",
-    "The first candidate of every run, then the second, and so on; in random order within a depth. "
-    "Fair to every run, and the one whose labels mean the same for all of them.",
+    "Takes the first candidate of every run, then the second, and so on, in random order within a depth. It is fair "
+    "to every run, and its labels mean the same for all runs.",
     "",
     "TREC pooling; Voorhees and Harman 2005",
     False,

@@ -52,7 +52,8 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 HEDGE = Order(
     "hedge",
     "Hedge",
-    "Judges what the runs agree on. The weight of a run grows with its right candidates and shrinks with wrong ones.",
+    "Takes triples on which the runs agree. The weight of a run grows with its right candidates and shrinks with its "
+    "wrong ones.",
     GREEDY,
     "Aslam, Pavlu and Savell 2003",
     False,

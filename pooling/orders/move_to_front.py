@@ -26,7 +26,7 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 MOVE_TO_FRONT = Order(
     "move-to-front",
     "Move-to-front",
-    "Goes down the list of one run while its candidates are right, and turns to the next best run after a wrong one.",
+    "Goes down the list of one run while its candidates are right, and changes to the next best run after a wrong one.",
     GREEDY,
     "Cormack, Palmer and Clarke 1998",
     False,

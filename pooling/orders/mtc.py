@@ -71,7 +71,7 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 MTC = Order(
     "mtc",
     "What moves the comparison (MTC)",
-    "Judges the triples that systems place most differently, for those pairs of systems whose order is still open.",
+    "Takes the triples whose ranks differ most between systems, for pairs of systems whose order is still undecided.",
     f"Made to order the systems, not to find positives. {GREEDY}",
     "after Carterette, Allan and Sitaraman 2006",
     False,

@@ -15,8 +15,8 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 RANDOM = Order(
     "random",
     "Random",
-    "One seeded random order of the whole pool. What was judged so far is a random sample, "
-    "so that measures can be estimated with intervals.",
+    "Takes the whole pool in one seeded random order. The judged triples are a random sample, so measures can be "
+    "estimated with intervals.",
     "Finds positives no faster than chance: choose it for estimates, not to save work, and release single triples: "
     "what comes with its question is no part of the sample.",
     "simple random sampling; infAP assumes it (Yilmaz and Aslam 2006)",

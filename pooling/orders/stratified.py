@@ -67,8 +67,8 @@ def pick(pool: OrderPool, state: JudgingState, size: int, seed: int, settings: S
 STRATIFIED = Order(
     "stratified",
     "Stratified sample",
-    "Random within strata of depth (1-2, 3-5, 6 and deeper), of which all, a half and a quarter are judged; "
-    "what is left of the pool comes after that. Measures can be estimated with intervals at any time.",
+    "Takes a random sample of each stratum of depth: all triples of depth 1-2, half of 3-5, a quarter of 6 and "
+    "deeper. The rest of the pool follows. Measures can be estimated with intervals at any time.",
     "Estimates need weights: unweighted measures favour what is shallow. Release single triples: what comes with its "
     "question is no part of the sample.",
     "Yilmaz, Kanoulas and Aslam 2008",

@@ -45,41 +45,42 @@ FILTERS: dict[str, Filter] = {
         Filter(
             "category-head",
             "head question of a 1-1 or 1-N relation",
-            "Asking for the head of such a relation has one answer, and the seed triple holds it.",
+            "A head question of such a relation has one answer, and the seed triple already contains it.",
             lambda found: one_answer(found, found.by_head, ["1-1", "1-N"]),
         ),
         Filter(
             "category-tail",
             "tail question of a 1-1 or N-1 relation",
-            "Asking for the tail of such a relation has one answer, and the seed triple holds it.",
+            "A tail question of such a relation has one answer, and the seed triple already contains it.",
             lambda found: one_answer(found, found.by_tail, ["1-1", "N-1"]),
         ),
         Filter(
             TYPES,
             "entity type not consistent with the relation",
-            "The head's declared types lack the relation's domain, or the tail's lack its range.",
+            "The head's declared types lack the relation's domain, or the tail's declared types lack its range.",
             lambda found: inconsistent(found, found.declared),
         ),
         Filter(
             "types-entailed",
             "type entailed from train not consistent with the relation",
-            "Train entails types: the domain of each relation that an entity is the head of, the range of each that it"
-            " is the tail of. The head's lack the relation's domain, or the tail's lack its range. A fact of a kind"
-            " that train has not seen for the entity is taken too: on the published pool of FB15k-237, 168 of the"
-            " 1,844 judged triples that this filter would take are positive.",
+            "Train entails types for an entity: the domain of each relation with this entity as head, and the range "
+            "of each relation with it as tail. The filter removes a triple if the head's entailed types lack the "
+            "relation's domain, or the tail's lack its range. It also removes new kinds of facts about an entity: on "
+            "the published pool of FB15k-237, 168 of the 1,844 judged triples that it would remove are positive.",
             lambda found: inconsistent(found, found.entailed),
         ),
         Filter(
             "types-both",
             "neither declared nor entailed type consistent with the relation",
-            "The same with declared and entailed types together: one of them is enough to be consistent.",
+            "The filter removes a triple if neither the declared nor the entailed types of the head contain the "
+            "relation's domain, or if neither of the tail contain its range.",
             lambda found: inconsistent(found, found.either),
         ),
         Filter(
             "self-answer",
             "head and tail are the same entity",
-            "The triple relates an entity to itself, and no training triple of its relation does. On the published"
-            " pool of FB15k-237, 5 of the 303 judged triples that this filter would take are positive.",
+            "The triple relates an entity to itself, and no training triple of its relation does. On the published "
+            "pool of FB15k-237, 5 of the 303 judged triples that this filter would remove are positive.",
             self_answer,
         ),
     )
@@ -110,15 +111,15 @@ ALWAYS = {
         Always(
             "known",
             "known triples",
-            "What train, valid or an unsampled test triple says is true: it is no candidate, so that the next one takes"
-            " its place. There is no switch: as an assumed negative a fact would count as wrong, and given to people it"
-            " would cost labels that no measure can use, since it has no rank among the candidates.",
+            "A fact of train, valid or an unsampled test triple is true. It is not a candidate, so the next candidate "
+            "takes its place. You cannot switch this off. As an assumed negative, a fact would count as wrong. Given "
+            "to people, it would cost labels that no measure can use, because a fact has no rank among the candidates.",
         ),
         Always(
             "duplicates",
             "duplicates",
-            "What several systems found, or both questions of a triple, is one pooled triple with several findings."
-            " There is no switch, since people would judge the same triple twice.",
+            "A triple that several systems found, or that both of its questions found, is one pooled triple with "
+            "several findings. You cannot switch this off, because people would judge the same triple twice.",
         ),
     )
 }
