@@ -122,7 +122,7 @@ ROWS = (
     ),
     Measure(
         "bpref", "bpref", "macro", "none", 0.0, 1.0, True,
-        "How often answers rank above the judged negatives of their question. Unjudged candidates are ignored. "
+        "How often answers rank above the judged negatives of their question; unjudged candidates are ignored. "
         "Without a judged negative, the value of a question is its recall.",
         "mean over q of (1 / n_q) * sum over returned answers of "
         "1 - min(negatives above, n_q) / max(1, min(negatives, n_q)); without negatives: (returned answers) / n_q",

@@ -80,6 +80,6 @@ ROWS = (
         "mean over q of (judged in the first {k}) / min({k}, candidates returned); 0 if none was returned",
         "ir_measures Judged@k", judged_share, (10,),
         answers_only=False, parameters="k = {k}: the first k candidates",
-        caution="It shows how complete the labels are, not how good a system is. Do not rank systems by it.",
+        caution="It shows how complete the labels are, not how good a system is, so do not order systems by it.",
     ),
 )  # fmt: skip

@@ -39,7 +39,7 @@ ROWS = (
     Measure(
         "micro_mr", "Micro MR", "micro", "none", 1.0, None, False,
         "Mean rank of all answers, each ranked with the question's other answers removed. "
-        "A single low-ranked answer can change it a lot. It is undefined if a run misses an answer.",
+        "A single low-ranked answer can change it a lot, and it is undefined if a run misses an answer.",
         "mean over (q, a) of rank(q, a)", SOURCE, rank, (None,), missing=MISSING,
         caution="It grows with the number of candidates, so compare it within one graph only.",
     ),

@@ -94,7 +94,7 @@ ROWS = (
         "Number of candidates that a run returned for a question. If it is low, the lists are short.",
         "mean over q of candidates returned",
         SOURCE.format("num_ret", "NumRet"), num_returned, (None,),
-        caution="It shows how long the lists are, not how good a system is. Do not rank systems by it.",
+        caution="It shows how long the lists are, not how good a system is, so do not order systems by it.",
     ),
     Measure(
         "num_rel_ret", "Answers returned", "macro", "none", 0.0, None, True,
