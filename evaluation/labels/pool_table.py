@@ -119,9 +119,15 @@ class PoolTable:
         rows = [i for i, kept in enumerate(enough) if kept] or list(range(len(self.systems)))
         chosen = self.of_systems(rows)
         dropped = () if systems else tuple(name for i, name in enumerate(self.systems) if i not in rows)
-        common: Flags = np.logical_and.reduce(chosen.asked, axis=0)
+        common = chosen.common
         ranks = chosen.ranks if common.all() else keep_rows(chosen.ranks, common[chosen.ranks.question])
         return replace(chosen, ranks=ranks, whole=self, dropped=dropped, members=tuple(chosen.systems))
+
+    @property
+    def common(self) -> Flags:
+        """Tell which questions all these systems were asked, bool[questions]."""
+        found: Flags = np.logical_and.reduce(self.asked, axis=0)
+        return found
 
     def questions_of(self, triples: Flags) -> Flags:
         """Tell which questions have one of these triples, bool[triples], as an answer: bool[questions]."""

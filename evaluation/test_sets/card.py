@@ -200,8 +200,8 @@ def _use(asked: int, answered: int, names: Sequence[str]) -> Iterator[str]:
 def _elsewhere(content: Content, names: Sequence[str]) -> Iterator[str]:
     if "score.py" in names:
         yield "`python score.py` computes all of measures.tsv from judgements.tsv and ranks/, with numpy alone."
-    if any(name.startswith("trec/runs/") for name in names):
-        yield from trec_words(content.depth, with_negatives=not content.options.positives_only)
+    if content.placed is not None and any(name.startswith("trec/runs/") for name in names):
+        yield from trec_words(content.depth, content.placed, with_negatives=not content.options.positives_only)
     yield ""
     yield "In PyKEEN, of any `model` of `train`, micro measures are those of both sides with realistic ranks. Test"
     yield "triples that were not sampled are known facts, and have to be filtered too:"

@@ -92,9 +92,10 @@ class Content:
         """Return how far the runs for trec_eval go."""
         return depth_of(self.placed) if self.placed is not None else Depth(None)
 
-    def trec_list(self, name: str) -> Iterable[str]:
-        frozen = self.frozen
-        return lists_of(self.qrels.pool, frozen.triples, frozen.state, self.qrels, self.options.strict)[name]
+    def trec_list(self, name: str) -> Iterable[str] | None:
+        """Return the lines of a list in TREC form; None where the export has no such list."""
+        frozen, strict = self.frozen, self.options.strict
+        return lists_of(self.qrels.pool, frozen.triples, frozen.state, self.qrels, strict, self.placed).get(name)
 
 
 Lines = Callable[[Content], Iterable[str] | None]
@@ -290,11 +291,18 @@ FILES = (
         "trec/topics.tsv", "question id, side, entity, relation, text", _trec_list("topics.tsv"), records=True
     ),
     ExportedFile(
-        "trec/qrels.txt", "TREC, questions with an answer: question id, 0, entity, 1 or 0", _trec_list("qrels.txt")
+        "trec/qrels.txt",
+        "TREC, compared questions with an answer: question id, 0, entity, 1 or 0",
+        _trec_list("qrels.txt"),
+    ),
+    ExportedFile(
+        "trec/qrels_all.txt",
+        "likewise, with the questions that a compared system was not asked",
+        _trec_list("qrels_all.txt"),
     ),
     ExportedFile(
         "trec/qrels_infap.txt",
-        "likewise, and -1 for what was pooled and not judged: for infAP",
+        "the lines of trec/qrels.txt, and -1 for what was pooled and not judged: for infAP",
         _trec_list("qrels_infap.txt", positives_too=False),
     ),
     ExportedFile(

@@ -10,7 +10,7 @@ from evaluation.labels.pool_table import triple_codes
 from evaluation.labels.qrels import pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
-from evaluation.test_sets.trec_runs import judged_runs, placed, whole_runs
+from evaluation.test_sets.trec_runs import Placed, judged_runs, placed, whole_runs
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -19,6 +19,7 @@ from pooling.questions.templates import fill
 from pooling.runs.files import question_ids
 from pooling.runs.lacking import lacking_questions
 from pooling.runs.trec_write import pieces, trec_word
+from pooling.scoring.rank_rows import find, question_keys
 
 TREC_TYPE = "text/plain; charset=utf-8"  # of topics, pool and qrels as downloads
 CHUNK = 10_000  # lines whose Python objects are held at once
@@ -54,16 +55,23 @@ def seed_topics(pool: Pool) -> Iterator[str]:
 
 
 def qrels_lines(
-    graph: GraphArrays, triples: np.ndarray, state: np.ndarray, strict: bool = False, *, unjudged: bool = False
+    graph: GraphArrays,
+    triples: np.ndarray,
+    state: np.ndarray,
+    strict: bool = False,
+    *,
+    unjudged: bool = False,
+    only: np.ndarray | None = None,
 ) -> Iterator[str]:
     """Yield `qid 0 entity rel` of the questions with an answer; 1 positive, 0 negative, -1 unjudged if asked for.
 
-    Other tools take a line of -1 for a judgement; infAP alone needs to know what was pooled.
+    Other tools take a line of -1 for a judgement; infAP alone needs to know what was pooled. `only`: sorted keys
+    int64[n] of the questions to yield; None: all.
     """
     relevance = np.zeros(max(LabelState) + 1, dtype=np.int8)
     relevance[[LabelState.POSITIVE, LabelState.UNJUDGED]] = 1, -1
     relevance[LabelState.ASSUMED_NEGATIVE] = -1 if strict else 0
-    return _sides(graph, triples, relevance[state], lambda answered, value: answered & ((value >= 0) | unjudged))
+    return _sides(graph, triples, relevance[state], lambda answered, value: answered & ((value >= 0) | unjudged), only)
 
 
 def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
@@ -72,16 +80,24 @@ def pool_lines(graph: GraphArrays, pooled: np.ndarray) -> Iterator[str]:
 
 
 def _sides(
-    graph: GraphArrays, triples: np.ndarray, value: np.ndarray, chosen: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    graph: GraphArrays,
+    triples: np.ndarray,
+    value: np.ndarray,
+    chosen: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    only: np.ndarray | None = None,
 ) -> Iterator[str]:
     """Yield a line for each triple with its value int8[n], on each side where `chosen` takes it.
 
-    `chosen` is asked with arrays of n: whether its question has a 1, and the value.
+    `chosen` is asked with arrays of n: whether its question has a 1, and the value. `only`: as in qrels_lines.
     """
     words = [trec_word(key) for key in graph.entities]
     for side, given, answer in ((TAIL, triples[:, 0], triples[:, 2]), (HEAD, triples[:, 2], triples[:, 0])):
         question = triples[:, 1].astype(np.int64) * graph.num_entities + given
-        kept = np.flatnonzero(chosen(np.isin(question, question[value == 1]), value))
+        taken = chosen(np.isin(question, question[value == 1]), value)
+        if only is not None:
+            of_side = Questions(np.full(len(given), side), given, triples[:, 1])
+            taken &= find(only, question_keys(of_side, *graph.shape)) >= 0
+        kept = np.flatnonzero(taken)
         order = kept[np.lexsort((answer[kept], question[kept]))]
         for start in range(0, len(order), CHUNK):
             rows = order[start : start + CHUNK]
@@ -103,15 +119,22 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
 
 
 def lists_of(
-    pool: Pool, triples: np.ndarray, state: np.ndarray, qrels: Qrels | None, strict: bool
+    pool: Pool, triples: np.ndarray, state: np.ndarray, qrels: Qrels | None, strict: bool, found: Placed | None = None
 ) -> dict[str, Iterator[str]]:
-    """Return `trec_lists` of these triples int32[n, 3], seeds and pooled ones, with states int8[n]."""
+    """Return `trec_lists` of these triples int32[n, 3], seeds and pooled ones, with states int8[n].
+
+    found: the systems whose runs go with the lists. Where one of them was not asked a question, qrels.txt and
+    qrels_infap.txt have only the questions that the systems are compared on, since trec_eval takes means over the
+    questions of qrels; qrels_all.txt has them all.
+    """
     graph, pooled = open_graph(pool.graph), _pooled(pool)
-    return {
+    only = found.compared if found is not None and len(found.compared) < len(found.judged) else None
+    every = {} if only is None else {"qrels_all.txt": qrels_lines(graph, triples, state, strict)}
+    return every | {
         "topics.tsv": topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None),
         "pool.txt": pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples, graph)]),
-        "qrels.txt": qrels_lines(graph, triples, state, strict),
-        "qrels_infap.txt": qrels_lines(graph, triples, state, strict, unjudged=True),
+        "qrels.txt": qrels_lines(graph, triples, state, strict, only=only),
+        "qrels_infap.txt": qrels_lines(graph, triples, state, strict, unjudged=True, only=only),
     }
 
 
@@ -125,7 +148,7 @@ def trec_files(
 ) -> dict[str, Iterator[bytes]]:
     """Return lists and runs by file name: everything that a TREC evaluation needs, of now or of `qrels`."""
     found = placed(pool, systems, triples, state)
-    files = {name: pieces(lines) for name, lines in lists_of(pool, triples, state, qrels, strict).items()}
+    files = {name: pieces(lines) for name, lines in lists_of(pool, triples, state, qrels, strict, found).items()}
     for folder, runs in (("runs", whole_runs(pool, found)), ("bpref", judged_runs(found, strict=strict))):
         files |= {f"{folder}/{system}.txt.gz": content for system, content in runs.items()}
     return files

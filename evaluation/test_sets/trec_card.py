@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evaluation.test_sets.trec_runs import CUT, Depth
+from evaluation.test_sets.trec_runs import CUT, Depth, Placed
 
 # measures of trec_eval, how the card calls them, and the field of Depth with what they lack where lists are cut
 MEASURES = (
@@ -17,7 +17,7 @@ def exact_measures(depth: Depth) -> list[tuple[str, str]]:
     return [(theirs, ours) for theirs, ours, lacks in MEASURES if not lacks or getattr(depth, lacks) < EXACT]
 
 
-def trec_words(depth: Depth, *, with_negatives: bool) -> Iterator[str]:
+def trec_words(depth: Depth, found: Placed, *, with_negatives: bool) -> Iterator[str]:
     """Yield the lines of the card about trec_eval."""
     exact = exact_measures(depth)
     yield "Plain trec_eval (9 or later) gives the list measures of each SYSTEM, to the last digit that it prints:"
@@ -31,6 +31,13 @@ def trec_words(depth: Depth, *, with_negatives: bool) -> Iterator[str]:
             yield "trec_eval -c -m infAP trec/qrels_infap.txt trec/runs/SYSTEM.txt"
     yield "```"
     yield ""
+    common, every = len(found.compared), len(found.judged)
+    if common < every:
+        yield f"SYSTEM is one of measures.tsv. Means are over {common:,} of {every:,} questions with an answer: those"
+        yield "that all these systems were asked. trec/qrels.txt has these questions, trec/qrels_all.txt has all. A run"
+        yield "has every question that its system was asked; trec_eval leaves out those that the qrels lack."
+    else:
+        yield f"Means are over the {every:,} questions with an answer."
     yield f"In the words of this card: {', '.join(f'{theirs} is {ours}' for theirs, ours in exact)}."
     if depth.cut is None:
         yield "Lists go to the last answer, so that measures without a cut are exact too."
@@ -38,7 +45,7 @@ def trec_words(depth: Depth, *, with_negatives: bool) -> Iterator[str]:
         yield f"Fillers end at place {CUT:,}: {depth.lost:,} of {depth.answers:,} answers lie deeper and are not in the"
         yield f"lists. recip_rank lacks {depth.mrr:.6f} at most, map {depth.map:.6f}; infAP and ndcg without a cut"
         yield "cannot be had from them. ranks/ has every place."
-    yield "A place whose candidate the run did not keep has a filler (`%unknown-PLACE`). trec/qrels.txt holds the"
-    yield "questions with an answer and what was judged; what was pooled and not judged is -1 in trec/qrels_infap.txt"
+    yield "A place whose candidate the run did not keep has a filler (`%unknown-PLACE`). trec/qrels.txt holds"
+    yield "what was judged; what was pooled and not judged is -1 in trec/qrels_infap.txt"
     yield "alone, since most tools take such a line for a judgement. Tools of TREC know no micro measures: these need"
     yield "ranks/."

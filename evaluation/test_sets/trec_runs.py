@@ -31,7 +31,8 @@ class Placed(NamedTuple):
     """Hold m seeds and pooled triples, each in both its questions, under s systems.
 
     keys int64[n]: the questions, sorted; question int64[m], ascending index into `keys`; entity int32[m];
-    state int8[m]; position int32[s, m]: without known facts, 0 where a run did not return it.
+    state int8[m]; position int32[s, m]: without known facts, 0 where a run did not return it. common bool[n]: the
+    questions that all compared systems were asked, of which the figures of the test set are.
     """
 
     graph: GraphArrays
@@ -42,6 +43,7 @@ class Placed(NamedTuple):
     entity: np.ndarray
     state: np.ndarray
     position: np.ndarray
+    common: np.ndarray
 
     @property
     def answer(self) -> np.ndarray:
@@ -52,6 +54,16 @@ class Placed(NamedTuple):
     def answered(self) -> np.ndarray:
         """Return which questions have an answer, bool[n]."""
         return np.bincount(self.question[self.answer], minlength=len(self.keys)) > 0
+
+    @property
+    def compared(self) -> np.ndarray:
+        """Return the sorted keys of the questions that the systems are compared on, as far as they have an answer."""
+        return self.keys[self.common & self.answered]
+
+    @property
+    def judged(self) -> np.ndarray:
+        """Return the sorted keys of all questions with an answer."""
+        return self.keys[self.answered]
 
 
 def placed(pool: Pool, systems: Sequence[str], triples: np.ndarray, state: np.ndarray) -> Placed | None:
@@ -72,6 +84,8 @@ def placed(pool: Pool, systems: Sequence[str], triples: np.ndarray, state: np.nd
     place = np.full(len(table.question_keys), -1, dtype=np.int64)
     place[find(table.question_keys, keys)] = np.arange(len(keys))
     rows = np.flatnonzero((place[ranks.question] >= 0) & (place_of[ranks.triple] >= 0))
+    of_systems = [table.systems.index(name) for name in systems]
+    common = table.of_systems(of_systems).compared().common
     return Placed(
         graph,
         list(systems),
@@ -80,7 +94,8 @@ def placed(pool: Pool, systems: Sequence[str], triples: np.ndarray, state: np.nd
         place[ranks.question[rows]],
         ranks.entity[rows],
         state[order[place_of[ranks.triple[rows]]]],
-        np.stack([ranks.strict[table.systems.index(name), rows] for name in systems]),
+        ranks.strict[:, rows][of_systems],
+        common[find(table.question_keys, keys)],
     )
 
 
@@ -108,7 +123,8 @@ def depth_of(found: Placed) -> Depth:
         np.maximum.at(last, found.question[rows], position[rows])
     if deepest.sum(axis=1).max(initial=0) <= MOST_LINES:
         return Depth(None)
-    lost = found.answer & (found.position > CUT)
+    rows = rows[found.common[found.question[rows]]]
+    lost = found.position[:, rows] > CUT
     counts = np.bincount(found.question[rows], minlength=len(found.keys))
     shares = [_shares(found, position, counts) for position in found.position]
     return Depth(
@@ -122,7 +138,7 @@ def depth_of(found: Placed) -> Depth:
 
 def _shares(found: Placed, position: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     """Return what answers below the cut add to mean reciprocal rank and mean average precision of one system."""
-    rows = np.flatnonzero(found.answer & (position > 0))
+    rows = np.flatnonzero(found.answer & found.common[found.question] & (position > 0))
     rows = rows[np.lexsort((position[rows], found.question[rows]))]
     question, at = found.question[rows], position[rows]
     nth = np.arange(len(rows)) - np.searchsorted(question, question) + 1

@@ -29,7 +29,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.test_sets import files, trec_runs
 from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
-from evaluation.test_sets.trec import seed_topics
+from evaluation.test_sets.trec import pool_topics, seed_topics, trec_lists
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
@@ -37,7 +37,9 @@ from pooling.models import Pool, Run
 from pooling.pools.files import read_pool_file
 from pooling.pools.rows import read_rows
 from pooling.questions.kernel import questions_of
+from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import TopK, parse_question_id, read_topk
+from pooling.runs.imports import import_run
 from pooling.runs.trec_read import Topics, id_of, read_run_file
 from pooling.runs.trec_write import trec_word
 from pooling.scoring.rank_rows import question_keys
@@ -325,6 +327,44 @@ def test_pytrec_eval_on_the_files_gives_our_measures(qrels: Qrels, folder: Path)
     ours = metrics(qrels.pool, "qrels:v1", list(TREC_EVAL.values()))["systems"]
     for system in ours:
         assert by_trec_eval(folder, system) == pytest.approx(ours[system], abs=1e-6), system
+
+
+def test_trec_eval_gives_the_figures_of_the_card_where_a_run_was_not_asked_all(labelled: Pool, tmp_path: Path):
+    """With and without -c, over the questions that all compared systems were asked; whole runs and judgements stay."""
+    lacking = lists_of_transe_without_some(labelled, tmp_path)
+    qrels = freeze_qrels(labelled, "v2")
+    export_test_set(qrels, tmp_path / "out")
+    ours: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in (tmp_path / "out/measures.tsv").read_text().splitlines()[1:]:
+        system, measure, value = line.split("\t")
+        ours[system][measure] = float(value) if value else float("nan")
+    assert list(ours) == ["transe", "distmult", "complex", "theirs"]
+    judged, every = (as_trec_eval(tmp_path / "out", "transe", file)[0] for file in ("qrels.txt", "qrels_all.txt"))
+    assert every.keys() - judged.keys() == lacking and all(every[question] == judged[question] for question in judged)
+    for system, known in ours.items():
+        with_c = by_trec_eval(tmp_path / "out", system)
+        shared = with_c.keys() & known.keys()
+        assert {"macro_mrr", "map@20", "ndcg@20", "macro_hits@10"} <= shared
+        run = as_trec_eval(tmp_path / "out", system)[1]
+        plain = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"}).evaluate(run).values()
+        assert float(np.mean([of["recip_rank"] for of in plain])) == pytest.approx(known["macro_mrr"], abs=1e-4)
+        assert {name: with_c[name] for name in shared} == pytest.approx({n: known[n] for n in shared}, abs=1e-4), system
+        assert (run.keys() >= lacking) == (system != "theirs")
+    card = (tmp_path / "out/README.md").read_text()
+    assert f" {len(judged)} of {len(every)} questions" in card
+    shown = metrics(labelled, "qrels:v2", list(TREC_EVAL.values()))["systems"]["theirs"]
+    assert by_trec_eval(tmp_path / "out", "theirs") == pytest.approx(shown, abs=1e-6)
+
+
+def lists_of_transe_without_some(pool: Pool, folder: Path) -> set[str]:
+    """Import the whole run of transe without three questions that have an answer; return these."""
+    answered = sorted({line.split(" ")[0] for line in trec_lists(pool)["qrels.txt"]})
+    lacking = set(answered[::5][:3])
+    topics = {line.split("\t")[0] for line in pool_topics(pool)} - lacking
+    lines = b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
+    (folder / "run").write_text("\n".join(line for line in lines if line.split(" ")[0] in topics))
+    import_run(pool.graph, folder / "run", name="theirs")
+    return lacking
 
 
 def test_no_tool_sees_a_judgement_that_nobody_made(qrels: Qrels, folder: Path):
