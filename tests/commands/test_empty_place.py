@@ -22,7 +22,7 @@ django.setup()
 file = sys.argv[1]
 GIVEN = {"import_graph": ["x", "--family-tree", "--families", "1", "--people", "20"], "list": ["graph"],
          "demo": ["--no-serve"], "show": ["graph", "x"], "open_world": ["--pool", "x"],
-         "backup": ["x.tar"], "filter_pool": ["x", "--filters", "none"]}
+         "backup": ["x.tar"], "import_test_set": ["x", file, "--name", "x"], "filter_pool": ["x", "--filters", "none"]}
 told = {}
 for name, app in sorted(get_commands().items()):
     if app not in ("core", "pooling", "annotation", "evaluation") or name == "restore":  # it makes the tables

@@ -171,8 +171,8 @@ def test_systems_are_chosen_for_surfaces_and_without_webgl_for_maps(page: Page, 
     assert at_first and {own for own, _ in at_first} == {kind}
     for box in boxes.all():
         box.set_checked(False)
-    page.get_by_label("complex").check()
-    page.get_by_label("transe").check()
+    page.locator(".chart-choice").get_by_label("complex").check()
+    page.locator(".chart-choice").get_by_label("transe").check()
     assert page.evaluate(TRACES) == [[kind, "transe"], [kind, "complex"]]
     assert boxes.count() == 3
     assert page.locator("[data-message=no-webgl]").count() == (kind == "heatmap")
@@ -203,7 +203,7 @@ def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: P
 def test_settings_are_in_the_address_and_come_back(page: Page):
     page.goto(f"{PAGE}/measures")
     page.select_option("select[name=labels]", "full-test")
-    page.locator("form.settings summary").first.click()
+    page.locator("form.settings details:has([name=measures]) summary").click()
     page.locator("[name=measures][value=bpref]").check()
     page.locator("form.settings [type=submit]").click()
     expect(page.locator("select[name=labels]")).to_have_value("full-test")
