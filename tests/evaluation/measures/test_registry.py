@@ -97,7 +97,7 @@ def test_measures_that_mislead_carry_a_caution():
     assert parse_measure("bpref").caution.startswith("Without judged negatives it is recall")
     assert "do not order systems" in parse_measure("judged@10").caution
     condensed = [measure for measure in MEASURES if measure.name.startswith("condensed_")]
-    assert all("unjudged candidates stand high" in measure.caution for measure in condensed)
+    assert all("unjudged candidates at the top" in measure.caution for measure in condensed)
 
 
 def test_every_row_is_reachable_by_name():
