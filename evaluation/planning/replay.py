@@ -13,11 +13,12 @@ from scipy.special import stdtrit
 from annotation.enums import Verdict
 from annotation.judging.judgements import labels_of_pool, majority
 from core.callbacks import Tell
-from evaluation.labels.label_sets import state_of
+from evaluation.labels.label_sets import LabelSet, state_of
 from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table
 from evaluation.measures.label_state import LabelState, States
 from evaluation.measures.live_sums import LiveSums
 from evaluation.measures.rank_table import Floats, Order
+from evaluation.sections.compared import compared
 from evaluation.sections.section import number
 from evaluation.statistics.correlation import tau_of_means
 from pooling.enums import TO_PEOPLE
@@ -85,13 +86,15 @@ class KnownPool:
         return state
 
 
-def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False) -> KnownPool:
+def known_pool(pool: Pool, truth: Truth, depth_of_runs: bool = False, systems: Sequence[str] = ()) -> KnownPool:
     """Return a pool with its known labels. EvaluationError where no triple for people is positive.
 
+    `systems`: those that are ranked, on the questions that all of them were asked, as in PoolTable.compared; orders see
+    all runs.
     `depth_of_runs`: depth is the best rank in the runs that the orders see, instead of the pool's own. A pool that was
     made by other systems lets orders by depth and orders that follow runs start from different knowledge otherwise.
     """
-    stock, table = order_pool(pool), pool_table(pool).folded
+    stock, table = order_pool(pool), pool_table(pool, systems).folded
     if depth_of_runs:
         ranks = stock.pool.ranks
         beyond = ranks.max(initial=0) + 1
@@ -177,6 +180,7 @@ def replay_orders(
     batch: int = 1,
     whole_groups: bool = False,
     depth_of_runs: bool = False,
+    systems: Sequence[str] = (),
     seeds: Sequence[int] = (0,),
     shares: Sequence[int] = SHARES,
     tell: Tell | None = None,
@@ -186,7 +190,7 @@ def replay_orders(
     Of each order, over the seeds: recall of positives and tau after shares (in percent) of the triples, the triples
     for POSITIVES of the positives, and those until tau stays at TAU.
     """
-    known = known_pool(pool, truth, depth_of_runs)
+    known = known_pool(pool, truth, depth_of_runs, systems)
     ranker, n = Ranker(known, measures), known.stock.pool.size
     curves: dict[str, list[ReplayCurve]] = {name: [] for name in orders}
     tasks = [(name, seed) for name in orders for seed in seeds]
@@ -203,6 +207,7 @@ def replay_orders(
         "triples": n,
         "positives": int((known.label == YES).sum()),
         "systems": known.table.systems,
+        "compared": compared(known.table, LabelSet("truth", "known labels", known.full, known.table.pool)),
         "runs": known.stock.runs,
         "measures": list(measures),
         "batch": batch,

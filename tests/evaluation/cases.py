@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ from evaluation.measures.label_state import LabelState
 from evaluation.measures.prepared import prepare
 from evaluation.sections.section import Analysis, Context, Section, Table
 from evaluation.sections.settings import Settings
+from evaluation.test_sets.trec import pool_topics, trec_lists
 from pooling.models import Pool
+from pooling.runs.export import get_run, whole_run
+from pooling.runs.imports import import_run
 from tests.evaluation.oracle import Oracle, Question, Triple, sides
 
 
@@ -87,3 +91,14 @@ def reciprocal_ranks(pool: Pool, positives: set[Triple]) -> list[tuple[Question,
                 ranks[name] = 1 / (1 + higher + equal / 2)
             found.append((question, entity, ranks))
     return found
+
+
+def lists_of_transe_without_some(pool: Pool, folder: Path) -> set[str]:
+    """Import the whole run of transe without three questions that have an answer; return these."""
+    answered = sorted({line.split(" ")[0] for line in trec_lists(pool)["qrels.txt"]})
+    lacking = set(answered[::5][:3])
+    topics = {line.split("\t")[0] for line in pool_topics(pool)} - lacking
+    lines = b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
+    (folder / "run").write_text("\n".join(line for line in lines if line.split(" ")[0] in topics))
+    import_run(pool.graph, folder / "run", name="theirs")
+    return lacking

@@ -8,14 +8,16 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand, also_called
-from evaluation.management.options import add_labels, table_text
+from evaluation.management.options import add_labels, add_systems, table_text
 from evaluation.open_world.sections import open_world
 from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
+from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.section import Context, Section
 from evaluation.sections.settings import parse_settings
 from pooling.pools.build import get_pool
 
+TAKEN = ("labels", "systems")  # of a pool
 SHORT = ("numbers", "inconsistency", "required")  # the tables that are printed without a pool; --json has all
 
 
@@ -27,6 +29,7 @@ class Command(ShellCommand):
             "--pool", help="a judged pool: print β by relation, and the reported beside the expected values"
         )
         add_labels(parser, "label set, with --pool")
+        add_systems(parser)
         usual = TheorySettings()
         for slider in SLIDERS:
             default = getattr(usual, slider.name)
@@ -44,12 +47,15 @@ class Command(ShellCommand):
         if options["pool"] is None:
             if options["labels"] != "current":
                 raise CommandError("--labels is of a pool: name it with --pool.")
+            if options["systems"]:
+                raise CommandError("--systems is of a pool: name it with --pool.")
             sections = sections_of(parse_theory(given))
         else:
             if given:
                 raise CommandError(f"--{next(iter(given))} is not of a pool: leave it out, or --pool.")
-            chosen = parse_settings({"labels": options["labels"]}, ("labels",))
-            sections = open_world(Context(get_pool(options["pool"]), chosen))
+            context = Context(get_pool(options["pool"]), parse_settings({key: options[key] for key in TAKEN}, TAKEN))
+            sections = open_world(context)
+            self.warn(compared_notes(compared_of(context)))
             if not sections[0].tables:
                 raise CommandError(sections[0].text)
         if options["json"]:

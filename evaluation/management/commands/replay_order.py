@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.management.shell import Ticker, also_called
+from core.management.shell import Ticker, also_called, names_in
+from evaluation.management.options import add_systems
 from evaluation.measures.registry import USUAL_NAMES, parse_measure
 from evaluation.planning.replay import CLOSED_WORLD, POSITIVES, TAU, read_truth, replay_orders
+from evaluation.sections.compared import compared_notes
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 from pooling.orders import ORDERS
@@ -46,6 +48,7 @@ class Command(PoolCommand):
         also_called(parser, times, "--seeds")
         parser.add_argument("--seed", type=int, default=0, help="seed of the first replay")
         parser.add_argument("--measures", default=",".join(USUAL_NAMES), help="names of measures, comma-separated")
+        add_systems(parser)
 
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         orders = list(ORDERS) if options["order"] == "all" else options["order"].split(",")
@@ -59,15 +62,18 @@ class Command(PoolCommand):
             raise CommandError(f"--measures: {error}") from error
         truth, ticker = read_truth(pool, options["truth"]), Ticker(self.stderr)
         self.warn(_skipped(truth.notes))
-        return replay_orders(
+        found = replay_orders(
             pool,
             truth,
             list(dict.fromkeys(orders)),
             measures=list(dict.fromkeys(measures)),
+            systems=names_in(options["systems"]),
             seeds=range(options["seed"], options["seed"] + options["seeds"]),
             tell=lambda done, total: ticker("triples judged", done, total),
             **{name: options[name] for name in ("batch", "whole_groups", "depth_of_runs")},
         )
+        self.warn(compared_notes(found["compared"]))
+        return found
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
         batch = f"{found['batch']:,} at a time" + (", whole questions" if found["whole_groups"] else "")

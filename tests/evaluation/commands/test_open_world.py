@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
@@ -10,8 +11,9 @@ from django.core.management import CommandError
 from evaluation.open_world.sections import ANALYSIS
 from evaluation.open_world.theory_page import sections_of
 from evaluation.open_world.theory_settings import TheorySettings
+from evaluation.sections.compared import compared_notes, compared_of
 from pooling.models import Pool
-from tests.evaluation.cases import context_of
+from tests.evaluation.cases import context_of, lists_of_transe_without_some
 from tests.evaluation.commands.test_commands import run
 
 
@@ -39,12 +41,25 @@ def test_a_pool(labelled: Pool):
         assert f"\n{section.title}\n{section.finding}\n" in out
 
 
+def test_chosen_systems_are_compared_on_their_common_questions(labelled: Pool, tmp_path: Path):
+    lists_of_transe_without_some(labelled, tmp_path)
+    (part,) = ANALYSIS.parts
+    for systems in ((), ("transe", "theirs"), ("transe", "distmult")):
+        context = context_of(labelled, systems=systems)
+        out, err = run("open_world", "--pool", "p", "--json", "--systems", ",".join(systems))
+        assert json.loads(out) == as_json(part.compute(context))
+        assert err.splitlines() == list(compared_notes(compared_of(context)))
+        assert bool(err) == (systems != ("transe", "distmult"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (("--pool", "none"), "There is no pool 'none'"),
         (("--pool", "p", "--labels", "seeds"), "No candidate is judged under seeds only"),
         (("--pool", "p", "--n", "3"), "--n is not of a pool: leave it out, or --pool"),
+        (("--pool", "p", "--systems", "rotate"), "rotate: not evaluated on this pool. Systems to choose from: transe"),
+        (("--systems", "transe"), "--systems is of a pool: name it with --pool"),
         (("--labels", "seeds"), "--labels is of a pool: name it with --pool"),
         (("--beta", "2"), "β (beta) is '2'"),
     ],

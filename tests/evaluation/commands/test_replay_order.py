@@ -8,8 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.planning.replay import read_truth, replay_orders
+from evaluation.sections.compared import compared_notes
 from pooling.models import Pool
 from pooling.orders import ORDERS
+from tests.evaluation.cases import lists_of_transe_without_some
 from tests.evaluation.planning.test_replay import draw, write
 
 
@@ -75,6 +77,27 @@ def test_the_tables(pool: Pool, labels: str):
     assert [line[0] for line in lines[2:]] == list(ORDERS)
     mean = content["orders"]["depth"]["triples_for_positives"]["mean"]
     assert lines[2][1] == f"{mean:.0f}"
+
+
+def test_chosen_systems_are_ranked_on_their_common_questions(pool: Pool, labels: str, tmp_path: Path):
+    lists_of_transe_without_some(pool, tmp_path)
+    asked = ("p", "--truth", labels, "--order", "depth", "--measures", "micro_mrr", "--replays", "1", "--json")
+    truth = read_truth(pool, labels)
+    found = {}
+    for systems in ("", "transe,theirs", "distmult,transe"):
+        out, err = run(*asked, "--systems", systems)
+        found[systems] = json.loads(out)
+        names = [name for name in systems.split(",") if name]
+        expected = replay_orders(pool, truth, ["depth"], measures=["micro_mrr"], systems=names)
+        assert found[systems] == json.loads(json.dumps(expected))
+        assert all(note in err.splitlines() for note in compared_notes(expected["compared"]))
+    assert found[""]["systems"] == ["transe", "distmult", "complex", "theirs"]
+    assert found["distmult,transe"]["systems"] == ["transe", "distmult"]
+    assert found["transe,theirs"]["compared"]["lacking"] == {"theirs": 3}
+    assert found["distmult,transe"]["compared"]["lacking"] == {}
+    assert found["transe,theirs"]["runs"] == found["distmult,transe"]["runs"]  # orders see all runs
+    with pytest.raises(CommandError, match="rotate: not evaluated on this pool"):
+        run(*asked, "--systems", "rotate")
 
 
 def test_one_seed_has_no_interval(pool: Pool, labels: str):

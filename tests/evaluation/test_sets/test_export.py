@@ -29,7 +29,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.test_sets import files, trec_runs
 from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
-from evaluation.test_sets.trec import pool_topics, seed_topics, trec_lists
+from evaluation.test_sets.trec import seed_topics
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
@@ -37,12 +37,11 @@ from pooling.models import Pool, Run
 from pooling.pools.files import read_pool_file
 from pooling.pools.rows import read_rows
 from pooling.questions.kernel import questions_of
-from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import TopK, parse_question_id, read_topk
-from pooling.runs.imports import import_run
 from pooling.runs.trec_read import Topics, id_of, read_run_file
 from pooling.runs.trec_write import trec_word
 from pooling.scoring.rank_rows import question_keys
+from tests.evaluation.cases import lists_of_transe_without_some
 from tests.evaluation.oracle import Oracle, positives_of
 from tests.factories import judge, names_of, town
 
@@ -354,17 +353,6 @@ def test_trec_eval_gives_the_figures_of_the_card_where_a_run_was_not_asked_all(l
     assert f" {len(judged)} of {len(every)} questions" in card
     shown = metrics(labelled, "qrels:v2", list(TREC_EVAL.values()))["systems"]["theirs"]
     assert by_trec_eval(tmp_path / "out", "theirs") == pytest.approx(shown, abs=1e-6)
-
-
-def lists_of_transe_without_some(pool: Pool, folder: Path) -> set[str]:
-    """Import the whole run of transe without three questions that have an answer; return these."""
-    answered = sorted({line.split(" ")[0] for line in trec_lists(pool)["qrels.txt"]})
-    lacking = set(answered[::5][:3])
-    topics = {line.split("\t")[0] for line in pool_topics(pool)} - lacking
-    lines = b"".join(whole_run(get_run(pool.graph, "transe"))).decode().splitlines()
-    (folder / "run").write_text("\n".join(line for line in lines if line.split(" ")[0] in topics))
-    import_run(pool.graph, folder / "run", name="theirs")
-    return lacking
 
 
 def test_no_tool_sees_a_judgement_that_nobody_made(qrels: Qrels, folder: Path):
