@@ -28,6 +28,7 @@ from evaluation.max_k.system_sections import (
     protocols,
     which_of,
 )
+from evaluation.sections.compared import compared
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -143,10 +144,11 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
 
 
 def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown", names: Sequence[str] = ()) -> Json:
-    """Return {labels, name, questions, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out} for scripts.
+    """Return {labels, name, questions, compared, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out}.
 
-    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
-    expected_recall too. EvaluationError where no system has its distributions, or no question an answer.
+    `compared` says which systems share the questions, also those without distributions. `filtered` and `raw` are
+    {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too.
+    EvaluationError where no system has its distributions, or no question an answer.
     """
     check_ks(ks)
     table = pool_table(pool, names, full_test=labels == "full-test")
@@ -167,6 +169,7 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
         "labels": labels,
         "name": chosen.name,
         "questions": len(right.keys),
+        "compared": compared(table, chosen),
         "limits": {which: {name: _by_k(of, ks) for name, of in pair} for which, pair in bounds.items()},
         "systems": systems,
         "left_out": left_out(pool, found),

@@ -9,6 +9,7 @@ from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.options import add_labels, add_questions, add_systems
 from evaluation.max_k.sections import max_k_json
 from evaluation.max_k.stored_runs import WHICH
+from evaluation.sections.compared import compared_notes
 from pooling.management.pool_command import Options, PoolCommand
 from pooling.models import Pool
 
@@ -31,6 +32,7 @@ class Command(PoolCommand):
         chosen = (options["questions"], names_in(options["systems"]))
         found = max_k_json(pool, options["labels"], _numbers(options["k"]), *chosen)
         self.warn(f"Left out: {name}, {reason}" for name, reason in found["left_out"].items())
+        self.warn(compared_notes(found["compared"]))
         return found
 
     def lines(self, found: dict[str, Any], options: Options) -> Iterator[str]:
