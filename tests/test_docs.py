@@ -59,7 +59,7 @@ def writer(name: str):
     return module
 
 
-@pytest.mark.parametrize("name", ["measures", "systems"])
+@pytest.mark.parametrize("name", ["measures", "systems", "commands"])
 def test_page_is_what_the_registry_says(name: str):
     assert (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") == writer(name).text()
 
