@@ -11,7 +11,7 @@ from evaluation.labels.pool_table import version
 from evaluation.measures.judged import top_shares
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.compared import compared_notes
-from evaluation.sections.figure_cache import current_figure, figure_version, last_heavy
+from evaluation.sections.figure_cache import current_figure, figure_key, figure_version, last_heavy
 from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.seed_notes import draws_seeds, seed_notes
@@ -122,7 +122,8 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
     now = page_version(pool)  # first: a label that comes while this computes makes the page fetch again
     at = figure_version(pool)
     asked = settings.query(TAKEN)
-    kept = current_figure(pool, f"overview?{asked}" if asked else "overview", at, lambda: _compute(pool, settings))
+    key = figure_key("overview", asked) if asked else "overview"
+    kept = current_figure(pool, key, at, lambda: _compute(pool, settings))
     if kept.version != at:  # it is being computed: show the kept one, and let the page ask again
         now += WAITING
     content = kept.content

@@ -53,6 +53,13 @@ class FigureBusy(UserError):  # noqa: N818 - nothing is wrong: the figure is the
 # -- figures ----------------------------------------------------------------------------------------------------
 
 
+def figure_key(what: str, query: str) -> str:
+    """Return the key of a figure that has settings; a query that is too long for its column is told by its SHA-256."""
+    if len(query) > LONGEST_KEY:
+        query = hashlib.sha256(query.encode()).hexdigest()
+    return f"{what}?{query}"
+
+
 def figure_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
     """Return the version of what figures under these label sets are computed from."""
     kinds = {key.partition(":")[0] for key in labels}
@@ -131,9 +138,7 @@ def last_heavy(pool: Pool) -> str:
 def part_key(analysis: Analysis, part: Part, settings: Settings) -> str:
     """Return the key of a part's figure: equal settings give equal keys."""
     query = _of_part(part, settings).query(analysis.settings)
-    if len(query) > LONGEST_KEY:
-        query = hashlib.sha256(query.encode()).hexdigest()
-    return f"{analysis.key}/{part.key}?{query}"
+    return figure_key(f"{analysis.key}/{part.key}", query)
 
 
 def part_version(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> str:

@@ -11,6 +11,7 @@ from evaluation.labels import pool_table as table
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, systems_with_runs
 from evaluation.measures.registry import parse_measure
+from evaluation.models import Figure
 from evaluation.overview import rankings
 from evaluation.overview.rankings import ordinal, overview, rank_changes, sentence, slope_lines
 from evaluation.pages.registry import get_analysis
@@ -169,3 +170,14 @@ def test_shares_of_the_first_candidates_by_the_ranking(labelled: Pool, monkeypat
         expected = {name: kinds.count(name) / len(kinds) for name in content["systems"][system.name]}
         assert content["systems"][system.name] == pytest.approx(expected)
         assert content["positions"] == len(kinds)
+
+
+def test_a_long_choice_of_systems_has_a_key_that_its_column_holds(labelled: Pool):
+    for system in labelled.graph.systems.all():
+        system.name += "-" * 70
+        system.save()
+    names = pool_table(labelled).systems
+    overview(labelled, "micro_mrr", Settings(systems=tuple(names)))
+    [key] = Figure.objects.filter(pool=labelled, key__startswith="overview?").values_list("key", flat=True)
+    longest = Figure._meta.get_field("key").max_length
+    assert len(",".join(names)) > longest >= len(key)  # PostgreSQL refuses a longer one
