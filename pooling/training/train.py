@@ -65,7 +65,7 @@ def create_systems(
             resolved, slug = resolve(graph, kind, own), get_system(kind).slug
             for seed in range(seeds):
                 name = slug if seed == 0 else f"{slug}-s{seed}"
-                system, made = System.objects.get_or_create(
+                system, made = System.every.get_or_create(  # a name is taken by private runs too
                     graph=graph,
                     name=name,
                     defaults={"kind": kind, "seed": seed, "settings": {**resolved, "device": device}},

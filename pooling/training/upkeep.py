@@ -98,7 +98,7 @@ def restore(system: System, user: User | None) -> None:
 
 def free_name(graph: Graph, wanted: str) -> str:
     """Return a free name for a system of the graph: rotate, or rotate-2, rotate-3 and so on."""
-    taken = set(graph.systems.values_list("name", flat=True))
+    taken = set(System.every.filter(graph=graph).values_list("name", flat=True))  # private runs too
     number, name = 2, wanted
     while name in taken:
         name, number = f"{wanted[:74]}-{number}", number + 1

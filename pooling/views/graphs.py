@@ -16,7 +16,8 @@ from pooling.views.find import find_graph
 
 @evaluator_required
 def graphs(request: HttpRequest) -> HttpResponse:
-    rows = Graph.objects.annotate(num_systems=Count("systems", distinct=True), num_pools=Count("pools", distinct=True))
+    published = Count("systems", filter=Q(systems__private=False), distinct=True)
+    rows = Graph.objects.annotate(num_systems=published, num_pools=Count("pools", distinct=True))
     return render(request, "pooling/graphs/list.html", archivable_page(request, rows.order_by("name"), "graphs"))
 
 

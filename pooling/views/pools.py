@@ -50,7 +50,7 @@ def new(request: SignedInRequest) -> HttpResponse:
 
     POST builds it, with ?part=estimate it only says how large it would be.
     """
-    trained = Q(systems__state=SystemState.TRAINED)
+    trained = Q(systems__state=SystemState.TRAINED, systems__private=False)
     usable = Graph.objects.filter(archived=False)
     graphs = list(usable.annotate(trained=Count("systems", filter=trained)).order_by("name"))
     chosen = request.POST.get("graph") or request.GET.get("graph")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
+from django.test import Client
+from django.urls import reverse
 
 from core.files.artifacts import artifact_path
 from core.models import AuditEntry
@@ -17,7 +19,8 @@ from pooling.runs.export import whole_run
 from pooling.runs.imports import import_run
 from pooling.runs.ownership import OwnerError, delete_run, may_change, publish, visible_runs
 from pooling.runs.trec_read import TrecError
-from pooling.training.train import SystemError_, get_systems, shown_systems
+from pooling.training.train import SystemError_, create_systems, get_systems, shown_systems
+from pooling.training.upkeep import free_name
 from tests.factories import make_person
 
 
@@ -126,3 +129,18 @@ def test_what_others_rest_on_stays(pool: Pool, own: System, owner: User, exporte
 def test_systems_of_the_site_belong_to_nobody(trained: Graph, manager: User):
     with pytest.raises(OwnerError, match="transe is a system of this site"):
         delete_run(System.objects.get(name="transe"), manager)
+
+
+def test_the_name_of_a_private_run_is_taken_for_systems_too(pool: Pool, exported: Path, owner: User):
+    import_run(pool.graph, exported, name="rotate", pool=pool, user=owner)
+    with pytest.raises(SystemError_, match="rotate was imported as a run"):
+        create_systems(pool.graph, ["rotate"], {})
+    assert free_name(pool.graph, "rotate") == "rotate-2"
+
+
+def test_graphs_count_published_systems_alone(pool: Pool, own: System, manager: User):
+    client = Client()
+    client.force_login(manager)
+    [graph] = client.get(reverse("graphs")).context["page"]
+    [usable] = client.get(reverse("pool-new")).context["graphs"]
+    assert (graph.num_systems, usable.trained) == (3, 3)
