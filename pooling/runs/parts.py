@@ -11,7 +11,7 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -204,14 +204,21 @@ def uploads() -> Iterator[Upload]:
 
 
 def sweep_uploads() -> int:
-    """Delete uploads that are over, and return how many; folders without about.json too."""
+    """Delete uploads that are over, and return how many; folders that have no about.json for long too."""
     gone = 0
     for folder in list(_root().glob("*")):
-        found = _read(folder)
-        if found is None or found.expires_at < timezone.now():
+        if _ends(folder) < timezone.now():
             shutil.rmtree(folder, ignore_errors=True)
             gone += 1
     return gone
+
+
+def _ends(folder: Path) -> datetime:
+    """Return when an upload is over; a folder without about.json may be one that is being made."""
+    if (found := _read(folder)) is not None:
+        return found.expires_at
+    made = folder.stat().st_mtime if folder.exists() else 0.0
+    return datetime.fromtimestamp(made, UTC) + KEPT
 
 
 def _root() -> Path:

@@ -1,12 +1,14 @@
 """Read a numpy matrix of scores, one row a question and one column an entity."""
 
 import io
+import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
 from pooling.runs.adapters.base import NONE_IMPORTED, Adapter, Answers, Outside, places_by_score, rows_of_names
-from pooling.runs.adapters.members import members, names_of
+from pooling.runs.adapters.members import check_unpacked, members, names_of
 
 MOST_SCORES = 20_000_000  # 1,375 questions of FB15k-237
 HOW = (
@@ -32,6 +34,8 @@ def _parts(outside: Outside) -> dict[str, np.ndarray]:
     for path, data in members(outside, lambda name: name.endswith((".npy", ".npz", ".tsv", ".txt"))).items():
         name = PurePosixPath(path)
         if name.suffix == ".npz":
+            with zipfile.ZipFile(io.BytesIO(data)) as inner:  # in an archive it was measured as it lies there
+                check_unpacked(outside, inner.infolist())
             with np.load(io.BytesIO(data), allow_pickle=False) as held:
                 found |= {key: held[key] for key in held.files}
         elif name.suffix == ".npy":
@@ -46,7 +50,7 @@ def read(outside: Outside) -> Answers:
     """Read every score; entities with -inf were not scored and are left out."""
     try:
         found = _parts(outside)
-    except ValueError as error:
+    except (ValueError, EOFError, MemoryError, zlib.error, zipfile.BadZipFile) as error:
         raise outside.refusal(
             f"cannot be read as numpy arrays of numbers and text: {error}; {NONE_IMPORTED}"
         ) from error

@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pooling.runs.adapters.base import NONE_IMPORTED, Outside
@@ -43,10 +43,15 @@ def _of_folder(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, byt
 def _of_archive(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:
     with zipfile.ZipFile(outside.path) as archive:
         chosen = [one for one in archive.infolist() if not one.is_dir() and wanted(one.filename)]
-        size = sum(one.file_size for one in chosen)  # what zipfile reads at most
-        if outside.max_bytes is not None and size > outside.max_bytes:
-            raise TrecError(
-                f"{outside.name} holds {size:,} bytes unpacked; at most {outside.max_bytes:,} can be sent here. "
-                f"Send it in parts, or use import_run on the server; {NONE_IMPORTED}"
-            )
+        check_unpacked(outside, chosen)
         return {one.filename: archive.read(one) for one in chosen}
+
+
+def check_unpacked(outside: Outside, chosen: Iterable[zipfile.ZipInfo]) -> None:
+    """Raise TrecError if these files of an archive have more bytes than may be sent."""
+    size = sum(one.file_size for one in chosen)  # what zipfile reads at most
+    if outside.max_bytes is not None and size > outside.max_bytes:
+        raise TrecError(
+            f"{outside.name} holds {size:,} bytes unpacked; at most {outside.max_bytes:,} can be sent here. "
+            f"Send it in parts, or use import_run on the server; {NONE_IMPORTED}"
+        )

@@ -1,5 +1,7 @@
 """List the forms of runs; pages, API, command and docs are made from it. The first that knows a file reads it."""
 
+import zipfile
+
 from pooling.runs.adapters.base import Adapter, Answers, Outside
 from pooling.runs.adapters.libkge import LIBKGE
 from pooling.runs.adapters.matrix import MATRIX
@@ -23,9 +25,12 @@ def read_answers(outside: Outside, form: str = AUTO) -> Answers:
     """Read a run in a form of the registry; TrecError if the form is unknown or the file is not of it."""
     if form not in (AUTO, *ADAPTERS):
         raise TrecError(f"Unknown form {form[:80]!r}: give {AUTO}, {', '.join(ADAPTERS)}.")
-    if form != AUTO:
-        return ADAPTERS[form].read(outside)
-    for adapter in ADAPTERS.values():
-        if adapter.knows(outside.path):
-            return adapter.read(outside)
+    try:
+        if form != AUTO:
+            return ADAPTERS[form].read(outside)
+        for adapter in ADAPTERS.values():
+            if adapter.knows(outside.path):
+                return adapter.read(outside)
+    except zipfile.BadZipFile as error:
+        raise outside.refusal(f"is a damaged zip archive ({error}); nothing was imported.") from error
     raise outside.refusal(f"is in none of the forms {', '.join(ADAPTERS)}; nothing was imported.")

@@ -96,6 +96,7 @@ def _entries(
     graph, found, unclear = outside.graph, [], 0
     test = set(map(tuple, graph.test.tolist()))
     for one in (one for entries in lists for one in entries):
+        candidates = _candidates(outside, one)
         text, side = str(one["relation"]), 0
         if text not in relations and text.startswith(INVERSE):
             text, side = text.removeprefix(INVERSE), 1
@@ -111,8 +112,7 @@ def _entries(
             continue
         [(entity, answer)] = triples
         key = question_of_ids(side, np.array([entity]), np.array([relation]), graph)
-        candidates = json.loads(one["topk_score_info"])
-        rank = int(one.get("rank", 0)) or _place(one["tail"], candidates)
+        rank = int(one.get("rank") or 0) or _place(one["tail"], candidates)
         found.append(Entry(int(key[0]), answer, rank, candidates))
     if not found:
         raise outside.refusal(
@@ -120,6 +120,20 @@ def _entries(
             f"SimKGC's data folder beside the predictions in one zip archive; {NONE_IMPORTED}"
         )
     return found, unclear
+
+
+def _candidates(outside: Outside, one: Any) -> dict[str, float]:
+    """Return the candidates of an entry; TrecError unless it has what evaluate.py writes."""
+    try:
+        texts, candidates = [one[key] for key in KEYS], json.loads(one["topk_score_info"])
+        numbers = [*candidates.values(), one.get("rank") or 0]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        texts, candidates, numbers = [None], {}, []
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int | float) for n in numbers):
+        raise outside.refusal(
+            f"an entry lacks {', '.join(sorted(KEYS))} as evaluate.py writes them: {str(one)[:200]}; {NONE_IMPORTED}"
+        )
+    return candidates
 
 
 def _place(name: str, candidates: dict[str, float]) -> int:

@@ -99,9 +99,12 @@ def test_uploads_are_own_few_and_swept(town: Graph, owner: User, monkeypatch):
         create_upload(town, owner, name="d", file_name="x", **OPTIONS)
     drop(first)
     create_upload(town, owner, name="d", file_name="x", **OPTIONS)
+    begun = parts._root() / "begun"  # another request is about to write about.json
+    begun.mkdir()
+    assert (sweep_uploads(), begun.exists()) == (0, True)
     later = timezone.now() + parts.KEPT + timedelta(minutes=1)
     monkeypatch.setattr(parts.timezone, "now", lambda: later)
-    assert (sweep_uploads(), list(parts.uploads())) == (3, [])
+    assert (sweep_uploads(), list(parts.uploads())) == (4, [])
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_is_sent(trained: Graph, owner: User):
