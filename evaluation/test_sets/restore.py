@@ -42,6 +42,7 @@ SUMS = "CHECKSUMS.sha256"
 MOST_BYTES = 50 << 30  # of an archive, unpacked
 _ADVICE = "Copy or export it again. Nothing was imported."
 _SPLITS = {"train.tsv": "train.tsv", "valid.tsv": "valid.tsv", "test.tsv": "original_test.tsv"}
+_NEEDED = (*_SPLITS.values(), "judgements.tsv", "pool.tsv", "labels.jsonl")
 _VERDICTS = {LabelState.POSITIVE: Verdict.POSITIVE, LabelState.NEGATIVE: Verdict.NEGATIVE}
 _JUDGED = ("agreed", "adjudicated", "imported", "undecided")  # how a triple with a judgement was settled
 
@@ -103,9 +104,10 @@ def _check_sums(folder: Path) -> None:
     path = folder / SUMS
     if not path.exists():
         raise EvaluationError(f"{folder.name} has no {SUMS}: give what export_test_set wrote. Nothing was imported.")
-    wrong = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        sha256, _, name = line.partition("  ")
+    told = [line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+    names = {name for _, _, name in told}
+    wrong = [f"{name} is missing" for name in _NEEDED if name not in names]
+    for sha256, _, name in told:
         file = folder / name
         if not file.resolve().is_relative_to(folder.resolve()) or not file.is_file():
             wrong.append(f"{name} is missing")

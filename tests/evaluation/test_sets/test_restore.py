@@ -328,3 +328,18 @@ def test_what_a_graph_knows_is_written_as_it_was_read(db, tmp_path: Path):
     assert {name: "".join(f"{line}\n" for line in lines) for name, lines in written.items()} == {
         name: given[name] for name in written
     }
+
+
+@pytest.mark.parametrize("name", ["labels.jsonl", "pool.tsv", "original_test.tsv", "CHECKSUMS.sha256"])
+def test_a_file_that_its_checksums_lack_is_named_without_a_path(exported, settings, tmp_path: Path, name: str):
+    folder, _ = exported
+    empty_site(settings, tmp_path)
+    sums = folder / "CHECKSUMS.sha256"
+    if name == sums.name:
+        sums.write_bytes(b"\xff" + sums.read_bytes())
+    else:
+        (folder / name).unlink()
+        sums.write_text("".join(line for line in sums.open() if not line.endswith(f"  {name}\n")))
+    with pytest.raises(EvaluationError, match=r"is missing|differs") as refusal:
+        restore_test_set(folder)
+    assert (name in str(refusal.value) or name == sums.name) and str(tmp_path) not in str(refusal.value)
