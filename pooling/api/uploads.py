@@ -15,7 +15,6 @@ from core.enums import TokenScope
 from core.people.roles import can_bring_runs
 from pooling.api import serializers as data
 from pooling.models import Graph
-from pooling.pools.build import get_pool
 from pooling.runs.imports import MOST_TOPICS_BYTES
 from pooling.runs.parts import (
     PART_BYTES,
@@ -77,8 +76,6 @@ class GraphUploads(OfUploads):
     def post(self, request: SignedInRequest, graph: str) -> Response:
         found = get_object_or_404(Graph, name=graph)
         asked = checked(data.UploadInput, request)
-        if asked["pool"]:
-            get_pool(asked["pool"])
         options = {name: asked[name] for name in ("family", "pool", "form", "scores_decide", "file_name")}
         upload = create_upload(found, request.user, name=asked["system"], **options)
         return Response(facts(upload), status.HTTP_201_CREATED)

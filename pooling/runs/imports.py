@@ -80,10 +80,8 @@ def import_run(
         check_name(graph, name)
     if family not in (*FAMILIES, NOT_KNOWN):
         raise TrecError(f"Unknown family {family[:80]!r}: give {', '.join(FAMILIES)} or {NOT_KNOWN!r}.")
-    if pool is not None and pool.graph_id != graph.pk:
-        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
-    if pool is not None and pool.state != PoolState.READY:
-        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
+    if pool is not None:
+        check_pool(graph, pool)
     started, called = time.monotonic(), file_name or file.name
     tell = progress or (lambda stage, done, total: None)
     arrays, whose = open_graph(graph), pool.name if pool else graph.name
@@ -118,6 +116,23 @@ def import_run(
     store(system, tables, depth, time.monotonic() - started, user)
     tell(f"writing the run of {name}", 1, 1)
     return Imported(system, notes)
+
+
+def pool_of_runs(graph: Graph, name: str) -> Pool:
+    """Return the pool whose questions a run of the graph answers; TrecError if it cannot."""
+    pool = Pool.objects.select_related("graph").filter(name=name).first()
+    if pool is None:
+        raise TrecError(f"There is no pool {name[:80]!r}: choose another one, or the questions of the graph.")
+    check_pool(graph, pool)
+    return pool
+
+
+def check_pool(graph: Graph, pool: Pool) -> None:
+    """Raise TrecError unless a run of the graph can answer the questions of the pool."""
+    if pool.graph_id != graph.pk:
+        raise TrecError(f"Pool {pool.name} is of graph {pool.graph.name}, not of {graph.name}.")
+    if pool.state != PoolState.READY:
+        raise TrecError(f"Pool {pool.name} is {pool.state}: import its runs when it is ready.")
 
 
 def _asked(

@@ -25,9 +25,9 @@ from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
 from pooling.enums import PoolingJob
-from pooling.models import Graph, Pool, System
+from pooling.models import Graph, System
 from pooling.runs.adapters.registry import known_suffix
-from pooling.runs.imports import TOPICS, Imported, check_topics_size, import_run
+from pooling.runs.imports import TOPICS, Imported, check_topics_size, import_run, pool_of_runs
 from pooling.runs.trec_read import TrecError
 from pooling.training.train import check_name
 
@@ -71,6 +71,8 @@ class Upload(NamedTuple):
 def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **options: Any) -> Upload:
     """Open an upload for a run called `name`; `options` are family, pool, form and scores_decide of import_run."""
     check_name(graph, name)
+    if options.get("pool"):
+        pool_of_runs(graph, options["pool"])
     sweep_uploads()
     mine = [one for one in uploads() if one.about["user"] == user.pk]
     if len(mine) >= MOST_OPEN:
@@ -154,7 +156,7 @@ def run_import(job: Job, progress: Progress) -> None:
 def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
     about = upload.about
     graph, user = Graph.objects.get(pk=about["graph"]), User.objects.get(pk=about["user"])
-    pool = Pool.objects.get(graph=graph, name=about["pool"]) if about.get("pool") else None
+    pool = pool_of_runs(graph, about["pool"]) if about.get("pool") else None
     whole = upload.folder / f"whole{known_suffix(about['file_name'])}"
     _join(upload, parts, whole)
     topics = upload.folder / TOPICS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,8 +20,9 @@ from pooling.runs import parts
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import read_ranks
 from pooling.runs.parts import UploadError, create_upload, drop, finish, get_upload, put_part, sweep_uploads
+from pooling.runs.trec_read import TrecError
 from pooling.training.train import SystemError_
-from tests.factories import make_person
+from tests.factories import make_person, make_town
 
 OPTIONS = {"family": "not known", "pool": "", "form": "auto", "scores_decide": False}
 
@@ -111,3 +113,17 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_sent(trained: Graph,
     with pytest.raises(SystemError_, match="has a system transe already"):
         create_upload(trained, owner, name="transe", file_name="x", **OPTIONS)
     assert list(parts.uploads()) == [] and Job.objects.count() == 0
+
+
+def test_a_pool_of_another_graph_is_refused_before_anything_is_sent(pool: Pool, owner: User, tmp_path: Path):
+    other = make_town(tmp_path / "other", "village")
+    with pytest.raises(TrecError, match=f"Pool {pool.name} is of graph town, not of village"):
+        create_upload(other, owner, name="x", file_name="x", **OPTIONS | {"pool": pool.name})
+    assert list(parts.uploads()) == []
+    upload = create_upload(pool.graph, owner, name="x", file_name="x", **OPTIONS | {"pool": pool.name})
+    put(upload, 1, b"a")
+    pool.delete()
+    job = finish(upload, 1, owner)
+    execute(job.pk, "test")
+    job.refresh_from_db()
+    assert job.error.startswith("There is no pool 'p'") and not upload.folder.exists()
