@@ -31,6 +31,7 @@ class Point(NamedTuple):
     tau: float
     low: float
     high: float
+    is_sure: bool = True  # no pair of systems is undecided, and every resample defines tau
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def replay(context: Context, measure: str) -> list[Point]:
         state = without_labels(chosen.state, decided > n)
         sums = question_sums(values(rows, state, [measure], assumed)[measure])
         found = bootstrap_order({measure: sums}, context.rng(), RESAMPLES, LEVEL)[measure]
-        points.append(Point(n, found.questions, found.mean, found.low, found.high))
+        is_sure = not found.undecided(LEVEL).size and found.defined == found.resamples
+        points.append(Point(n, found.questions, found.mean, found.low, found.high, is_sure))
     return points
 
 
@@ -75,6 +77,10 @@ def forecast(measure: str, target: float, points: Sequence[Point], work: Work) -
     first, last = points[0], points[-1]
     if not math.isfinite(last.low):
         return without("tau is undefined: fewer than two systems have a value, or all of them tie")
+    if last.low >= target - CLOSE and not last.is_sure:
+        return without(
+            "the interval begins there already, yet pairs of systems are undecided or resamples tie them all"
+        )
     if last.low >= target - CLOSE:
         return Forecast(measure, target, list(points), Span(0, 0, 0), Span(0, 0, 0))
     if not last.judged:

@@ -136,11 +136,14 @@ def _history(context: Context, made: Plan) -> Section:
         [
             (Column("judged", "Judgements", "count"), lambda point: point.judged),
             (Column("questions", "Questions", "count", "with an answer"), lambda point: point.questions),
-            (Column("tau", "Tau", "tau", "mean and 95 % interval"), lambda point: interval_cell(*point[2:], NO_ORDER)),
+            (
+                Column("tau", "Tau", "tau", "mean and 95 % interval"),
+                lambda point: interval_cell(point.tau, point.low, point.high, NO_ORDER),
+            ),
             (Column("gap", "Gap · √questions", note=rooted), gap),
         ],
     )
-    judged, _, tau, low, high = (list(values) for values in zip(*found.points, strict=True))
+    judged, _, tau, low, high, _ = (list(values) for values in zip(*found.points, strict=True))
     band = {"low": low, "high": high} if all(map(math.isfinite, low)) else {}
     series = [series_of(measure.label, judged, numbers(tau), **band)]
     target = {"y": made.aim.target, "name": f"target {made.aim.target:.2f}"}
@@ -185,9 +188,13 @@ def plan_json(pool: Pool, systems: Sequence[str] = ()) -> Json:
         "triples_left": made.work.to_judge,
         "third_labels": made.work.third.json(),
         "seconds_a_label": made.pace.seconds.json() if made.pace.seconds else None,
-        "history": [{key: number(value) for key, value in point._asdict().items()} for point in made.forecast.points],
+        "history": [_point_json(point) for point in made.forecast.points],
         "relations": [relation_json(row, made.work) for row in per_relation.relations],
     }
+
+
+def _point_json(point: Point) -> Json:
+    return {key: number(getattr(point, key)) for key in ("judged", "questions", "tau", "low", "high")}
 
 
 def _left_json(made: Plan, labels: Span | None, reason: str) -> Json:

@@ -96,6 +96,8 @@ def test_what_has_no_forecast_says_why():
     assert undefined.labels is None and undefined.reason.startswith("tau is undefined")
     reached = forecast("micro_mrr", 0.8, [point(0, 100, 0.5), point(9, 100, 0.8)], WORK)
     assert (reached.labels, reached.reason) == (Span(0, 0, 0), "")
+    tied = forecast("micro_mrr", 0.8, [point(0, 100, 0.5), point(9, 100, 1.0)._replace(is_sure=False)], WORK)
+    assert tied.labels is None and tied.reason.startswith("the interval begins there already, yet pairs")
     stuck = forecast("micro_mrr", 0.8, [point(0, 100, 0.5), point(9, 100, 0.5)], WORK)
     assert stuck.labels is not None and math.isinf(stuck.labels.low)
 
@@ -113,6 +115,7 @@ def test_replay_is_the_labels_as_they_came(labelled: Pool, in_time: list[Any]): 
         state = state_of(table, [j.triple_id for j in first], [j.verdict for j in first])
         sums = question_sums(values(table.pool, state, ["micro_mrr"])["micro_mrr"])
         expected = bootstrap_order({"micro_mrr": sums}, context.rng(), 1000)["micro_mrr"]
+        assert one.is_sure == (not expected.undecided().size and expected.defined == 1000)
         assert (one.questions, one.tau, one.low, one.high) == pytest.approx(
             (expected.questions, expected.mean, expected.low, expected.high), abs=1e-12
         )
