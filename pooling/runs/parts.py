@@ -29,7 +29,7 @@ from pooling.models import Graph, System
 from pooling.runs.adapters.registry import known_suffix
 from pooling.runs.imports import TOPICS, Imported, check_topics_size, import_run, pool_of_runs
 from pooling.runs.trec_read import TrecError
-from pooling.training.train import check_name
+from pooling.training.train import SystemError_, check_name
 
 PART_BYTES = 8 << 20  # of one part
 MOST_PARTS = 256  # 2 GiB
@@ -145,6 +145,9 @@ def run_import(job: Job, progress: Progress) -> None:
         raise UploadError("The upload is gone: it was deleted, or is older than a day. Send the run again.")
     try:
         told = _import(upload, int(job.params["parts"]), progress)
+    except SystemError_ as error:  # its words have the name of the run, and others watch jobs
+        drop(upload)
+        raise UploadError("The name of the run was taken meanwhile: send it again under another name.") from error
     except UserError:
         drop(upload)  # the same file would be refused again
         raise

@@ -127,3 +127,13 @@ def test_a_pool_of_another_graph_is_refused_before_anything_is_sent(pool: Pool, 
     execute(job.pk, "test")
     job.refresh_from_db()
     assert job.error.startswith("There is no pool 'p'") and not upload.folder.exists()
+
+
+def test_a_name_that_was_taken_meanwhile_is_not_told_to_who_watches_jobs(trained: Graph, owner: User):
+    upload = create_upload(trained, owner, name="secret", file_name="x", **OPTIONS)
+    put(upload, 1, b"a")
+    job = finish(upload, 1, owner)
+    System.every.create(graph=trained, name="secret", kind="imported", private=True)
+    execute(job.pk, "test")
+    job.refresh_from_db()
+    assert job.error.startswith("The name of the run was taken meanwhile") and "secret" not in job.error + job.log
