@@ -282,8 +282,8 @@ def test_the_running_api_answers_as_its_document_says(site: Site) -> None:
         "export": 1,
         "job": 1,
     }
-    seen = ask_every_operation(schema, token, known, examples=12)  # 600 requests a minute are answered
-    assert len(seen) == 43
+    seen = ask_every_operation(schema, token, known, examples=8)  # 600 requests a minute are answered
+    assert len(seen) == len(list(schema.get_all_operations()))
     assert seen["GET /api/v1/campaigns/{pool}"] == {200, 404}
     asked = set.union(*seen.values())
     assert {200, 400, 404} <= asked and 401 not in asked

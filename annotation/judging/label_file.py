@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from annotation.enums import Answer
 from annotation.sources.evidence import problem_of
+from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_lines, read_tsv, triple_ids
 
@@ -99,6 +100,18 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
     return LabelLine(number, triple, answer, annotator, source_url, at, notes)
 
 
-def read_truth(path: Path, graph: GraphArrays) -> Mapping[Triple, Answer]:
-    """Return a label file as the truth of a simulation: the last label of a triple counts, bad lines are skipped."""
-    return {line.triple: line.answer for line in read_label_file(path, graph) if isinstance(line, LabelLine)}
+def read_truth(path: Path, graph: GraphArrays) -> tuple[Mapping[Triple, Answer], list[SkippedLine]]:
+    """Return a label file as the truth of a simulation, the last label of a triple, and the lines that are skipped.
+
+    PoolError if the file has no label at all.
+    """
+    lines = list(read_label_file(path, graph))
+    skipped = [line for line in lines if isinstance(line, SkippedLine)]
+    truth = {line.triple: line.answer for line in lines if isinstance(line, LabelLine)}
+    if not truth:
+        first = f"; line {skipped[0].line}: {skipped[0].reason}" if skipped else ""
+        raise PoolError(
+            f"{path.name} has no label that simulated people could use{first}. Write head, relation, tail and Y or N, "
+            "separated by tabs, with ids of the graph. Nothing was labelled."
+        )
+    return truth, skipped

@@ -12,6 +12,8 @@ from annotation.simulation.simulate import Simulation, simulate
 from core.management.shell import Ticker
 from pooling.graphs.opening import closed_world_triples, open_graph
 
+MOST_SKIPPED = 20  # lines that are named
+
 
 def share(text: str) -> float:
     value = float(text)
@@ -39,7 +41,13 @@ class Command(CampaignCommand):
         if closed:
             truth = dict.fromkeys(map(tuple, closed_world_triples(graph).tolist()), Answer.YES)
         else:
-            truth = dict(read_truth(Path(options["truth"]), open_graph(graph)))
+            path = Path(options["truth"])
+            read, skipped = read_truth(path, open_graph(graph))
+            truth = dict(read)
+            for line in skipped[:MOST_SKIPPED]:
+                self.stderr.write(f"{path.name}:{line.line}: {line.reason}; skipped")
+            if len(skipped) > MOST_SKIPPED:
+                self.stderr.write(f"… and {len(skipped) - MOST_SKIPPED:,} more lines that were skipped.")
         how = {name: options[name] for name in ("error_rate", "seed", "leave", "limit")}
         people = Simulation(truth, open_world=not closed, annotators=max(2, options["annotators"]), **how)
         ticker = Ticker(self.stderr)

@@ -1,17 +1,44 @@
 """Run the web server and a local worker in one command."""
 
+import errno
 import os
+import socket
 import subprocess
 import sys
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
 from core.management.shell import ShellCommand
 from core.models import Job
+
+
+def check_port(bind: str) -> None:
+    """Raise CommandError if the address cannot be listened on."""
+    host, _, port = bind.rpartition(":")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise CommandError(
+                    f"Port {port} of {host} is taken, perhaps by a TriplePool that serves already: look at "
+                    f"http://{bind}/. Otherwise choose another port: --bind {host}:8123, or make demo PORT=8123"
+                ) from error
+            raise CommandError(f"Nothing can serve at {bind}: {error.strerror}") from error
+
+
+def address(text: str) -> str:
+    """Return HOST:PORT as it was given, if it is one."""
+    host, colon, port = text.rpartition(":")
+    if not (host and colon and port.isdigit() and int(port) < 65536):
+        raise ArgumentTypeError(f"{text}: give HOST:PORT, as in 127.0.0.1:8000")
+    return text
 
 
 class Command(ShellCommand):
@@ -21,11 +48,13 @@ class Command(ShellCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--bind", default="127.0.0.1:8000", metavar="HOST:PORT", help="address of the site")
+        where = "address of the site"
+        parser.add_argument("--bind", type=address, default="127.0.0.1:8000", metavar="HOST:PORT", help=where)
         parser.add_argument("--no-worker", action="store_true", help="serve only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now, not by every page
+        check_port(options["bind"])
         with signals_interrupt():
             self._serve(options["bind"], with_worker=not options["no_worker"])
 

@@ -1,39 +1,14 @@
 """Run the whole product on made-up families, then serve the site; `make demo` calls it."""
 
-import errno
-import socket
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import CommandError
 
+from core.management.commands.serve import address, check_port
 from core.management.shell import ShellCommand, Ticker, run_jobs
 from evaluation.demo.demo import Demo, logins
 from evaluation.demo.stages import run_stages
-
-
-def address(text: str) -> str:
-    host, colon, port = text.rpartition(":")
-    if not (host and colon and port.isdigit() and int(port) < 65536):
-        raise ArgumentTypeError(f"{text}: give HOST:PORT, as in 127.0.0.1:8000")
-    return text
-
-
-def check_port(bind: str) -> None:
-    """Raise CommandError if the address cannot be listened on."""
-    host, _, port = bind.rpartition(":")
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise CommandError(
-                    f"Port {port} of {host} is taken, perhaps by a TriplePool that serves already: look at "
-                    f"http://{bind}/. Otherwise choose another port, as in: make demo PORT=8123"
-                ) from error
-            raise CommandError(f"Nothing can serve at {bind}: {error.strerror}") from error
 
 
 class Command(ShellCommand):

@@ -88,6 +88,18 @@ def test_simulate_stops_at_its_limit(world, tmp_path) -> None:
     assert Label.objects.count() == 4
 
 
+def test_simulate_names_the_lines_of_the_truth_that_it_skips(world, tmp_path, capsys) -> None:
+    path = tmp_path / "l.tsv"
+    path.write_text("p1\tlived_in\tc0\tY\np1 lived_in c1 Y\n")
+    call_command("simulate_annotators", "p1", "--truth", str(path), "--limit", "2", "--error-rate", "0")
+    assert "l.tsv:2: " in capsys.readouterr().err
+    labels = Label.objects.count()
+    path.write_text("Ada\tlived_in\tParis\tY\n")
+    with pytest.raises(CommandError, match=r"^l\.tsv has no label .*; line 1: "):
+        run("simulate_annotators", "p1", "--truth", str(path))
+    assert Label.objects.count() == labels == 2
+
+
 def test_closed_world_of_a_graph_that_has_none_is_refused(world) -> None:
     with pytest.raises(CommandError, match="has no closed world"):
         run("simulate_annotators", "p1", "--truth", "closed-world")

@@ -14,12 +14,22 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.management import CommandError, call_command
 
 
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def test_serve_says_that_its_port_is_taken_before_it_starts_anything(db):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=rf"^Port {port} of 127\.0\.0\.1 is taken"):
+            call_command("serve", "--bind", f"127.0.0.1:{port}")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
