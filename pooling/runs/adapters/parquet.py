@@ -30,18 +30,25 @@ def columns_of(path: Path) -> set[str]:
 
 
 def read_table(outside: Outside, wanted: Sequence[str]) -> pa.Table:
-    """Read those of the wanted columns that the file has; TrecError if it is damaged or too large."""
+    """Read those of the wanted columns that the file has; TrecError if it is damaged or too large.
+
+    Texts stay coded: a long one that a small file repeats a million times is in memory once.
+    """
     try:
         about = pq.read_metadata(outside.path)
         outside.check_rows(about.num_rows)
-        columns = [name for name in wanted if name in about.schema.to_arrow_schema().names]
-        return pq.read_table(outside.path, columns=columns)
+        schema = about.schema.to_arrow_schema()
+        columns = [name for name in wanted if name in schema.names]
+        texts = [name for name in columns if schema.field(name).type in (pa.string(), pa.large_string())]
+        return pq.read_table(outside.path, columns=columns, read_dictionary=texts)
     except (pa.ArrowException, OSError) as error:
         raise outside.refusal(f"is a damaged Parquet file ({error}); {NONE_IMPORTED}") from error
 
 
 def coded(outside: Outside, column: pa.ChunkedArray, name: str) -> tuple[np.ndarray, list[str]]:
     """Return the distinct texts of a column, and the index of each row into them, int64[n]."""
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)

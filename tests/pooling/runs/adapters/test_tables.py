@@ -6,11 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph
+from pooling.runs.adapters.base import Outside
 from pooling.runs.adapters.matrix import MATRIX
+from pooling.runs.adapters.parquet import coded, read_table
 from pooling.runs.imports import import_run
 from pooling.runs.trec_read import TrecError
 from tests.pooling.runs.adapters.conftest import (
@@ -51,6 +54,16 @@ def test_parquet_with_scores_or_ranks_or_ids_is_the_same_run(town: Graph, lists:
         run = imported.system.run
         assert (candidates(run, TAIL_QUESTION), rank(run, TAIL_QUESTION, TAIL)) == (lists.tails[:2], [2, 2, 2]), name
         assert ("It has no scores: the ranks decide." in imported.notes) == (name == "ranks")
+
+
+def test_a_text_that_parquet_repeats_is_in_memory_once(town: Graph, tmp_path: Path):
+    path, rows = tmp_path / "long.parquet", 4_000
+    pd.DataFrame({"question": ["q" * 100_000] * rows, "entity": "e", "rank": 1}).to_parquet(path, row_group_size=1_000)
+    before = pa.total_allocated_bytes()
+    table = read_table(Outside(path, path.name, open_graph(town), None), ("question", "entity", "rank"))
+    assert table.num_rows == rows and pa.total_allocated_bytes() - before < 10_000_000
+    codes, names = coded(Outside(path, path.name, open_graph(town), None), table["question"], "question")
+    assert (set(codes.tolist()), [len(name) for name in names]) == ({0}, [100_000])
 
 
 def test_parquet_names_what_is_wrong(town: Graph, lists: Lists, tmp_path: Path):
