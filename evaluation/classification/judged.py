@@ -1,24 +1,21 @@
 """Find the judged triples of a label set, and what each run says of them and of validation."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from django.contrib.auth.models import User
 
-from core.jobs.lifecycle import start_job
 from core.models import Job
 from evaluation.classification.kernel import Thresholds, halves, relation_thresholds
 from evaluation.labels.label_sets import LabelSet
 from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.labels.scored_runs import RunsByState, score_again, sort_runs
 from evaluation.measures.label_state import nonrelevant, positive
 from evaluation.measures.rank_table import Flags, Floats, Ints
-from pooling.enums import PoolingJob
 from pooling.models import Pool, Run
 from pooling.runs.distributions import has_predictive, read_tail_scores
 from pooling.runs.score import wanted_triples
 from pooling.runs.validation import Validation, has_validation, read_validation
-from pooling.training.train import systems_with_runs
 
 AGAIN = "its run lacks validation scores or predictive distributions; score_runs {pool} stores them"
 OUTSIDE = "an imported run has scores of what it returned, and not of judged and validation triples"
@@ -67,14 +64,6 @@ class Scored:
         return found
 
 
-class RunsByState(NamedTuple):
-    """Hold the systems of a pool by whether they can be shown."""
-
-    ready: list[tuple[str, Run]]
-    missing: list[str]
-    imported: list[str]
-
-
 def judged_triples(table: PoolTable, chosen: LabelSet, assumed_is_judged: bool) -> JudgedTriples:
     """Return the triples that a label set calls true or false; assumed negatives are false only if asked for."""
     truth = positive(chosen.state)
@@ -86,17 +75,8 @@ def judged_triples(table: PoolTable, chosen: LabelSet, assumed_is_judged: bool) 
 
 def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
     """Sort the evaluated systems of a pool by whether their run has all scores."""
-    found, wanted = RunsByState([], [], []), wanted_triples(pool, table.graph)
-    for system in systems_with_runs(pool):
-        if system.name not in table.systems:
-            continue
-        if system.is_imported:
-            found.imported.append(system.name)
-        elif has_validation(system.run) and has_predictive(system.run, wanted):
-            found.ready.append((system.name, system.run))
-        else:
-            found.missing.append(system.name)
-    return found
+    wanted = wanted_triples(pool, table.graph)
+    return sort_runs(pool, table, lambda run: has_validation(run) and has_predictive(run, wanted))
 
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
@@ -111,6 +91,4 @@ def scored_by(name: str, run: Run, judged: JudgedTriples) -> Scored:
 
 def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
     """Start a job for each system whose run lacks scores, or return the one under way."""
-    missing = find_runs(pool, pool_table(pool)).missing
-    systems = [system for system in systems_with_runs(pool) if system.name in missing]
-    return [start_job(PoolingJob.SCORE, pool=pool, system=system, user=user) for system in systems]
+    return score_again(pool, find_runs(pool, pool_table(pool)).missing, user)

@@ -6,16 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.classification.judged import (
-    JudgedTriples,
-    RunsByState,
-    Scored,
-    find_runs,
-    judged_triples,
-    left_out,
-    scored_by,
-)
+from evaluation.classification.judged import JudgedTriples, Scored, find_runs, judged_triples, left_out, scored_by
 from evaluation.classification.kernel import LEAST, Decisions, Thresholds, average_precision, decisions
+from evaluation.labels.scored_runs import RunsByState
 from evaluation.max_k.stored_runs import scoring_jobs
 from evaluation.measures.rank_table import Floats
 from evaluation.sections.builders import chart, series_of

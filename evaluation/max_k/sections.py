@@ -7,18 +7,11 @@ import numpy as np
 
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
+from evaluation.labels.scored_runs import RunsByState
 from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import Performance, RunReader, check_ks, limits, performance
 from evaluation.max_k.softmax_sections import contrast, effect
-from evaluation.max_k.stored_runs import (
-    WHICH,
-    RunsByState,
-    find_runs,
-    left_out,
-    right_answers,
-    scoring_jobs,
-    stored_run,
-)
+from evaluation.max_k.stored_runs import WHICH, find_runs, left_out, right_answers, scoring_jobs, stored_run
 from evaluation.max_k.system_sections import (
     SYSTEM,
     RunsUnderLabels,

@@ -3,16 +3,16 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from django.contrib.auth.models import User
 
 from core.enums import LIVE, JobState
-from core.jobs.lifecycle import start_job
 from core.models import Job
 from evaluation.labels.label_sets import LabelSet
 from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.labels.scored_runs import RunsByState, score_again, sort_runs
 from evaluation.max_k.kernel import first_drawn
 from evaluation.measures.label_state import LabelState, positive
 from evaluation.measures.rank_table import Flags, Ints
@@ -22,7 +22,6 @@ from pooling.questions.kernel import Csr, answers_csr, questions_from_keys
 from pooling.runs.distributions import Predictive, has_predictive, read_predictive
 from pooling.runs.score import wanted_triples
 from pooling.scoring.rank_rows import find
-from pooling.training.train import systems_with_runs
 
 Which = Literal["filtered", "raw"]
 WHICH: tuple[Which, ...] = ("filtered", "raw")
@@ -74,27 +73,10 @@ def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
     return Csr(indptr, entity.astype(np.int32))
 
 
-class RunsByState(NamedTuple):
-    """Systems of a pool by whether max-k can show them; `imported` never have scores of all entities."""
-
-    ready: list[tuple[str, Run]]
-    missing: list[str]
-    imported: list[str]
-
-
 def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
     """Sort the evaluated systems of a pool by whether their run has its predictive distributions."""
-    found, wanted = RunsByState([], [], []), wanted_triples(pool, table.graph)
-    for system in systems_with_runs(pool):
-        if system.name not in table.systems:
-            continue
-        if system.is_imported:
-            found.imported.append(system.name)
-        elif has_predictive(system.run, wanted):
-            found.ready.append((system.name, system.run))
-        else:
-            found.missing.append(system.name)
-    return found
+    wanted = wanted_triples(pool, table.graph)
+    return sort_runs(pool, table, lambda run: has_predictive(run, wanted))
 
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
@@ -106,9 +88,7 @@ def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
 
 def score_missing(pool: Pool, user: User | None = None) -> list[Job]:
     """Start a job for each system whose run lacks its distributions, or return the one under way."""
-    missing = find_runs(pool, pool_table(pool)).missing
-    systems = [system for system in systems_with_runs(pool) if system.name in missing]
-    return [start_job(PoolingJob.SCORE, pool=pool, system=system, user=user) for system in systems]
+    return score_again(pool, find_runs(pool, pool_table(pool)).missing, user)
 
 
 def scoring_jobs(pool: Pool) -> list[Job]:

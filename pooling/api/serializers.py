@@ -74,27 +74,6 @@ class RunData(serializers.ModelSerializer[Run]):
         )
 
 
-class RunInput(serializers.Serializer[Any]):
-    """A run file and what it is called here."""
-
-    system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
-    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
-    pool = serializers.CharField(
-        max_length=80,
-        default="",
-        allow_blank=True,
-        help_text="Whose questions it answers: those that the run lacks count as not returned.",
-    )
-    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
-    scores_decide = serializers.BooleanField(
-        default=False, help_text="Take the run even if most of its ranks contradict its scores."
-    )
-    file = serializers.FileField(help_text="The run, in one of the forms.")
-    topics = serializers.FileField(
-        default=None, help_text="The topics file that the run was made from: the questions that it was asked."
-    )
-
-
 class ReplaceInput(serializers.Serializer[Any]):
     """A file that takes the place of a run."""
 
@@ -105,6 +84,19 @@ class ReplaceInput(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="The run, in one of the forms.")
     topics = serializers.FileField(
         default=None, help_text="The topics file that the run was made from: the questions that it was asked."
+    )
+
+
+class RunInput(ReplaceInput):
+    """A run file and what it is called here."""
+
+    system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
+    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
+    pool = serializers.CharField(
+        max_length=80,
+        default="",
+        allow_blank=True,
+        help_text="Whose questions it answers: those that the run lacks count as not returned.",
     )
 
 

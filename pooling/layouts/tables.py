@@ -62,8 +62,8 @@ def read_table(
 ) -> TextTable:
     """Return the table of a file: `separator` by name, else the one that fits most lines; `skip` lines before it.
 
-    `keep`: the first fields of each line, where the others are left out. `least`: a separator with so many columns is
-    preferred. `header`: "yes" or "no"; "" finds out whether the first line names columns.
+    `keep`: number of first fields to keep of each line; None keeps all. `least`: prefer a separator that gives at
+    least this many columns. `header`: "yes" or "no"; "" finds out whether the first line names columns.
 
     GraphError names the line with another number of fields, or an empty one in the middle.
     """

@@ -86,7 +86,7 @@ def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **opti
 
 
 def get_upload(number: str, user: User) -> Upload:
-    """Return an own upload; UploadError if there is none of this id, or it is somebody else's."""
+    """Return an own upload; UploadError if nobody or somebody else has this id."""
     found = _read(_root() / number) if re.fullmatch(r"[0-9a-f-]{36}", number) else None
     if found is None or found.about["user"] != user.pk:
         raise UploadError("There is no such upload of yours; it may be over, or older than a day: begin anew.")

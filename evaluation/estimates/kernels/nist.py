@@ -14,7 +14,7 @@ from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import Flags, Floats, keep_rows
 
 DEPTH = 1000  # of a list; what comes after is not looked at
-SMALL = 0.00001  # judged positives are added so many above an answer, and judged triples three times as many
+SMALL = 0.00001  # added to the judged positives above an answer; three times this is added to the judged triples
 
 
 def nist_lists(prepared: Prepared, sample: Sample, judged: Flags, asked: Flags) -> dict[str, Floats]:

@@ -16,8 +16,8 @@ class Quantity(NamedTuple):
 MEASURED = tuple(f"{kind}_{name}" for kind in ("micro", "macro") for name in OF_RANK)
 MODELLED = ("map", "ndcg@20")  # list measures that the model estimates
 # The model spreads positives among questions more evenly than they are, which shifts what looks at the top of a list by
-# one or two percent. Intervals are so many times as wide as imputations spread: found on the published labels of
-# FB15k-237 (benchmarks/estimate_coverage.py).
+# one or two percent. Each factor widens the interval beyond the spread of the imputations. They were set on the
+# published labels of FB15k-237 (benchmarks/estimate_coverage.py).
 WIDER = {
     "micro_mrr": 1.25, "micro_hits@1": 1.25, "map": 1.25,
     "macro_hits@1": 1.2, "ndcg@20": 1.2, "macro_mrr": 1.1, "micro_hits@10": 1.05,
