@@ -57,7 +57,8 @@ def real_pool(data: Path) -> Pool:
 
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     folder = data / "fb-test-s"
-    pool = import_pool(graph, name="fb-test-s", file=folder / "pool.tsv.gz", seeds_file=folder / "seed_triples.tsv")
+    published = {"file": folder / "pool.tsv.gz", "seeds_file": folder / "seed_triples.tsv"}
+    pool = import_pool(graph, name="fb-test-s", filters=("category-head", "category-tail"), **published)
     import_labels(pool, folder / "human_labels.tsv.gz")
     return pool
 

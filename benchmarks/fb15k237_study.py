@@ -341,7 +341,8 @@ def second_graph(minutes: float) -> list[str]:
     run_jobs([start_job(PoolingJob.TRAIN, system=s) for s in every.exclude(state=SystemState.TRAINED)])
     pool = Pool.objects.filter(name="wn-test-s").first()
     if pool is None:
-        pool = create_pool(graph, name="wn-test-s", sample=0.05, seed=42, depth=10)
+        filters = ["category-head", "category-tail"]  # the paper's rule
+        pool = create_pool(graph, name="wn-test-s", sample=0.05, seed=42, depth=10, filters=filters)
         run_jobs([start_job(PoolingJob.BUILD_POOL, pool=pool)])
     rows: list[list[object]] = [
         [s.name, s.validation_mrr, s.epochs_done, round(s.train_seconds)] for s in every.order_by("id")

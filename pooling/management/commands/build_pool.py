@@ -20,7 +20,7 @@ from pooling.management.pool_command import (
     seed_options,
 )
 from pooling.pools.build import create_pool, unfinished_pool
-from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.kernels.filters import DEFAULT_TEXT, FILTERS_HELP
 from pooling.pools.report import pool_counts
 from pooling.pools.seeds import SHARE
 
@@ -43,7 +43,7 @@ class Command(ShellCommand):
         parser.add_argument("--rule", choices=[rule.value for rule in rules], default="filtered", help=about)
         add_score_again(parser)
         parser.add_argument("--systems", help="comma-separated; default: all trained systems")
-        parser.add_argument("--filters", default="category,types", help=f"of {', '.join(FILTERS)}; or category, none")
+        parser.add_argument("--filters", default=DEFAULT_TEXT, help=f"{FILTERS_HELP} (default {DEFAULT_TEXT})")
         add_no_predictive(parser)
         parser.add_argument("--json", action="store_true")
 

@@ -8,7 +8,7 @@ from pooling.graphs.opening import open_graph
 from pooling.management.pool_command import filters_named
 from pooling.pools.build import get_pool
 from pooling.pools.filtering import refilter_pool, why_types_idle
-from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.kernels.filters import FILTERS_HELP
 from pooling.pools.report import pool_counts
 
 
@@ -17,7 +17,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("pool")
-        parser.add_argument("--filters", required=True, help=f"of {', '.join(FILTERS)}; or category, none")
+        parser.add_argument("--filters", required=True, help=FILTERS_HELP)
 
     def handle(self, *args: Any, **options: Any) -> str:
         filters = filters_named(options["filters"])

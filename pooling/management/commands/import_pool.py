@@ -9,6 +9,7 @@ from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import filters_named, irregular_lines, pool_line
 from pooling.pools.build import import_pool
 from pooling.pools.diagnosis import diagnosis_of, diagnosis_says
+from pooling.pools.kernels.filters import DEFAULT_TEXT, FILTERS_HELP
 
 
 class Command(ShellCommand):
@@ -21,7 +22,7 @@ class Command(ShellCommand):
             "--file", type=Path, required=True, metavar="POOL.tsv", help="file of pooled triples; see docs/formats.md"
         )
         parser.add_argument("--seeds", type=Path, required=True, metavar="FILE", help="TSV of the sampled test triples")
-        parser.add_argument("--filters", default="category,types")
+        parser.add_argument("--filters", default=DEFAULT_TEXT, help=f"{FILTERS_HELP} (default {DEFAULT_TEXT})")
 
     def handle(self, *args: Any, **options: Any) -> str:
         filters, graph = filters_named(options["filters"]), get_graph(options["graph"])

@@ -79,8 +79,9 @@ FILTERS: dict[str, Filter] = {
         Filter(
             "self-answer",
             "head and tail are the same entity",
-            "The triple relates an entity to itself, and no training triple of its relation does. On the published "
-            "pool of FB15k-237, 5 of the 303 judged triples that this filter would remove are positive.",
+            "The triple relates an entity to itself, and no training triple of its relation does. If one does, the "
+            "filter leaves the relation alone. On the published pool of FB15k-237, 5 of the 303 judged triples that "
+            "this filter would remove are positive.",
             self_answer,
         ),
     )
@@ -123,10 +124,12 @@ ALWAYS = {
         ),
     )
 }
-# The filters of a pool unless others are chosen; those left out take facts too, see their descriptions.
-DEFAULT_FILTERS = ("category-head", "category-tail", "types")
+# The filters of a pool unless others are chosen; those left out take many facts too, see their descriptions.
+DEFAULT_FILTERS = ("category-head", "category-tail", "types", "self-answer")
 # names that stand for several filters
 GROUPS = {"category": ("category-head", "category-tail"), "none": ()}
+DEFAULT_TEXT = "category,types,self-answer"  # DEFAULT_FILTERS as a command takes them
+FILTERS_HELP = f"of {', '.join(FILTERS)}; or category, none"
 
 
 def parse_filters(text: str) -> list[str]:

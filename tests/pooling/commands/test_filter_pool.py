@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from core.models import AuditEntry
 from pooling.models import Pool
-from pooling.pools.kernels.filters import FILTERS
+from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS
 from pooling.pools.report import pool_counts
 
 
@@ -45,4 +45,4 @@ def test_filter_pool_refuses(pool, run, arguments, message):
     with pytest.raises(CommandError) as caught:
         run("filter_pool", *arguments)
     assert str(caught.value) == message
-    assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
+    assert Pool.objects.get().filters == list(DEFAULT_FILTERS)

@@ -107,7 +107,7 @@ def test_the_published_pool_is_not_filtered(db):
     folder = data / "fb-test-s"
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     files = {"file": folder / "pool.tsv.gz", "seeds_file": folder / "seed_triples.tsv"}
-    found = diagnosis_of(import_pool(graph, name="fb-test-s", **files))
+    found = diagnosis_of(import_pool(graph, name="fb-test-s", filters=["category-head", "category-tail"], **files))
     assert isinstance(found, Diagnosis)
     assert (found.k, found.questions, found.short) == (10, 1_745, 756)
     assert round(100 * found.short / found.questions, 1) == 43.3

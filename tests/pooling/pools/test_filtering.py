@@ -210,6 +210,7 @@ def test_what_each_filter_takes_of_the_published_pool():
         name="published",
         file=data / "fb-test-s" / "pool.tsv.gz",
         seeds_file=data / "fb-test-s" / "seed_triples.tsv",
+        filters=["category-head", "category-tail"],
     )
     graph = open_graph(pool.graph)
     labels = {
@@ -217,18 +218,17 @@ def test_what_each_filter_takes_of_the_published_pool():
     }
     rows = list(pool.triples.order_by("id").values_list("head", "relation", "tail", "reason"))
     triples = [(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t, _ in rows]
-    default = [row[3] for row in rows]
+    published = [row[3] for row in rows]
 
-    # the default: no types are declared, so the category rule alone
     assert pool_counts(pool)["by_reason"] == {"category-head": 1565, "category-tail": 7337}
-    assert (sum(map(bool, default)), default.count("")) == (8902, 12_567)
+    assert (sum(map(bool, published)), published.count("")) == (8902, 12_567)
     differ = {
         (graph.label(h), graph.relations[r].rpartition("/")[2], graph.label(t), reason, labels[triple])
         for (h, r, t, reason), triple in zip(rows, triples, strict=True)
         if reason and triple in labels
     }
     assert differ == LABELLED_ALTHOUGH_FILTERED
-    people = [triple for triple, reason in zip(triples, default, strict=True) if not reason]
+    people = [triple for triple, reason in zip(triples, published, strict=True) if not reason]
     assert all(triple in labels for triple in people)
     assert Counter(labels[triple] for triple in people) == {"N": 10_792, "Y": 1714, "": 61}
 
@@ -237,7 +237,7 @@ def test_what_each_filter_takes_of_the_published_pool():
         refilter_pool(pool, [name])
         takes = reasons(pool)
         left = Counter(
-            labels[triple] for triple, why, before in zip(triples, takes, default, strict=True) if why and not before
+            labels[triple] for triple, why, before in zip(triples, takes, published, strict=True) if why and not before
         )
         return sum(map(bool, takes)), left
 
@@ -245,6 +245,10 @@ def test_what_each_filter_takes_of_the_published_pool():
     assert alone("types-entailed") == (7169, Counter({"N": 1676, "Y": 168, "": 51}))
     assert alone("types-both") == (7169, Counter({"N": 1676, "Y": 168, "": 51}))
     assert alone("self-answer") == (428, Counter({"N": 298, "Y": 5, "": 1}))
+
+    # the default: no types are declared, so the category rule and self-answers
+    refilter_pool(pool, DEFAULT_FILTERS)
+    assert pool_counts(pool)["by_reason"] == {"category-head": 1565, "category-tail": 7337, "self-answer": 304}
 
     # what no pool holds: of train, of valid, and the 8,827 of unsampled test
     assert left_out(pool) == (86_314 + 8025 + 8827, 0)

@@ -50,7 +50,7 @@ def test_a_number_of_seeds_counts_instead_of_the_share(share: str, rotate, manag
 
 def test_form_starts_with_the_usual_filters_and_no_stratification(rotate, manager):
     form = manager.get("/pools/new").context["form"]
-    assert form["filters"].value() == ["category-head", "category-tail", "types"]
+    assert form["filters"].value() == ["category-head", "category-tail", "types", "self-answer"]
     assert [name for name, _ in form.fields["filters"].choices] == list(FILTERS)
     assert (form["stratify"].value(), form["count"].value()) == (None, None)
 

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from pooling.models import PooledTriple
 from pooling.pools.kernels.filter_base import FilterInput
-from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTERS, REASONS, apply_filters, parse_filters, reason_label
+from pooling.pools.kernels.filters import (
+    DEFAULT_FILTERS,
+    DEFAULT_TEXT,
+    FILTERS,
+    REASONS,
+    apply_filters,
+    parse_filters,
+    reason_label,
+)
 
 CATEGORIES = ["1-1", "1-N", "N-1", "N-N", ""]
 TYPES = ["", "person", "city"]
@@ -145,3 +153,17 @@ def test_reasons_of_triples_are_the_names_of_the_filters():
     longest = PooledTriple._meta.get_field("reason").max_length
     assert max(map(len, REASONS)) <= longest
     assert set(DEFAULT_FILTERS) < set(FILTERS)
+
+
+def test_self_loops_are_filtered_by_default_unless_train_has_one_of_the_relation():
+    """Nobody is their own cousin (0), but somebody knows themself (1)."""
+    train = np.array([[0, 0, 1], [2, 1, 2]], np.int32)
+    rows = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 2], [0, 1, 0], [2, 1, 0]], np.int32)
+    none = np.zeros(len(rows), bool)
+    found = FilterInput(rows, none, none, ["N-N", "N-N"], [()] * 3, ["", ""], ["", ""], train)
+    assert apply_filters(found, DEFAULT_FILTERS).tolist() == ["self-answer", "self-answer", "", "", ""]
+    assert apply_filters(found, parse_filters("category,types")).tolist() == [""] * 5
+
+
+def test_the_default_of_commands_is_the_default_of_pages():
+    assert tuple(parse_filters(DEFAULT_TEXT)) == DEFAULT_FILTERS
