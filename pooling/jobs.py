@@ -29,7 +29,7 @@ JOBS = (
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
     JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
-    JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts.run_import", "runs"),
+    JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),
 )
 
 

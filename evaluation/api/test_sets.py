@@ -121,14 +121,14 @@ class TrecFile(Endpoint):
     content_negotiation_class = AnyType
 
     @extend_schema(parameters=[FILE, LACKING], responses={(200, "text/plain"): OpenApiTypes.STR})
-    def get(self, request: Request, pool: str, file: str) -> StreamingHttpResponse:
+    def get(self, request: SignedInRequest, pool: str, file: str) -> StreamingHttpResponse:
         found = find_pool(pool)
         files = trec_lists(found)
         if file not in files:
             raise Http404
         if file == "topics.tsv" and (system := request.query_params.get("lacking", "")):
             try:
-                files[file] = pool_topics(found, system)
+                files[file] = pool_topics(found, system, request.user)
             except RunError as error:
                 raise Http404 from error
         return stream_response(pieces(files[file]), f"{found.name}-{file}", TREC_TYPE)

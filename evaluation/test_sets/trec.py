@@ -6,6 +6,7 @@ from datetime import datetime
 import numpy as np
 
 from annotation.questions.templates import templates_at
+from core.people.roles import Person
 from evaluation.labels.pool_table import triple_codes
 from evaluation.labels.qrels import pooled_state, read_qrels
 from evaluation.measures.label_state import LabelState
@@ -41,10 +42,13 @@ def topics(pool: Pool, questions: Questions, when: datetime | None = None) -> It
             yield f"{identifier}\t{'head' if side else 'tail'}\t{keys}\t{words}"
 
 
-def pool_topics(pool: Pool, lacking: str = "") -> Iterator[str]:
-    """Yield the topics of a pool, those of export_trec; with `lacking` only those that a system was not asked."""
+def pool_topics(pool: Pool, lacking: str = "", person: Person | None = None) -> Iterator[str]:
+    """Yield the topics of a pool, those of export_trec; with `lacking` only those that a system was not asked.
+
+    RunError unless the person may see the run of that system; None: a command, which sees all.
+    """
     if lacking:
-        return topics(pool, lacking_questions(pool, lacking))
+        return topics(pool, lacking_questions(pool, lacking, person))
     return topics(pool, questions_of(pooled_state(pool)[0])[0])
 
 

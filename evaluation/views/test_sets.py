@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.lifecycle import live_workers
-from core.people.roles import can_manage
+from core.people.roles import Person, can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
 from core.views.files import kept_file, ranged_file, stream_response
@@ -113,21 +113,21 @@ def export_terms(request: SignedInRequest, name: str, qrels: str) -> HttpRespons
 
 @require_safe
 @evaluator_required
-def export_trec_file(request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+def export_trec_file(request: SignedInRequest, name: str, file: str) -> StreamingHttpResponse:
     """Send the current topics, pool or qrels; runs are in the test set, and on the page of runs."""
     pool = find_pool(name)
     files = trec_lists(pool)
     if file not in files:
         raise Http404(f"A pool has no TREC file {file[:80]}: it has {', '.join(files)}.")
     if file == TOPICS and (system := request.GET.get("lacking", "")):
-        return stream_response(pieces(_lacking(pool, system)), f"{pool.name}-{system}-{file}", TREC_TYPE)
+        return stream_response(pieces(_lacking(pool, system, request.user)), f"{pool.name}-{system}-{file}", TREC_TYPE)
     return stream_response(pieces(files[file]), f"{pool.name}-{file}", TREC_TYPE)
 
 
-def _lacking(pool: Pool, system: str) -> Iterator[str]:
+def _lacking(pool: Pool, system: str, person: Person) -> Iterator[str]:
     """Return the topics that the run of a system was not asked; Http404 for an unknown system."""
     try:
-        return pool_topics(pool, system)
+        return pool_topics(pool, system, person)
     except RunError as error:
         raise Http404(str(error)) from error
 

@@ -122,6 +122,8 @@ class UploadData(serializers.Serializer[Any]):
     part_bytes = serializers.IntegerField(help_text="The most bytes of a part.")
     expires_at = serializers.DateTimeField()
     parts = RunPartData(many=True)
+    refused = serializers.CharField(help_text="Why the run was refused; empty if it was not.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="Notes on the run that was imported.")
 
 
 class FinishInput(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ from pooling.models import Graph
 from pooling.runs.imports import MOST_TOPICS_BYTES
 from pooling.runs.parts import (
     PART_BYTES,
+    Outcome,
     Upload,
     UploadError,
     create_upload,
@@ -66,7 +67,9 @@ class OfUploads(Endpoint):
 def facts(upload: Upload) -> dict[str, Any]:
     """Return an upload as the API tells it."""
     parts = [part._asdict() for part in upload.parts()]
-    return {"id": upload.id, "part_bytes": PART_BYTES, "expires_at": upload.expires_at, "parts": parts}
+    end = upload.outcome() or Outcome()
+    said = {"refused": end.refused, "notes": list(end.notes)}
+    return {"id": upload.id, "part_bytes": PART_BYTES, "expires_at": upload.expires_at, "parts": parts, **said}
 
 
 class GraphUploads(OfUploads):
@@ -82,7 +85,7 @@ class GraphUploads(OfUploads):
 
 
 class UploadOne(OfUploads):
-    """GET an own upload and the parts that are there. DELETE it."""
+    """GET an own upload: the parts that are there, and how its import ended. DELETE it."""
 
     @extend_schema(responses=data.UploadData)
     def get(self, request: SignedInRequest, upload: Any) -> Response:

@@ -1,13 +1,16 @@
 """Find the questions of a pool that runs from outside were never asked, and say how to have them answered."""
 
 import numpy as np
+from django.db.models import QuerySet
 
+from core.people.roles import Person
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
 from pooling.models.system import IMPORTED
 from pooling.questions.kernel import Questions, distinct_questions, questions_from_keys
 from pooling.runs.asked import was_asked
 from pooling.runs.files import RunError
+from pooling.runs.ownership import visible_runs
 from pooling.runs.score import triple_array
 from pooling.scoring.rank_rows import question_keys
 
@@ -18,19 +21,30 @@ def topics_of(pool: Pool) -> np.ndarray:
     return question_keys(distinct_questions(triples), *open_graph(pool.graph).shape)
 
 
-def lacking_questions(pool: Pool, name: str) -> Questions:
-    """Return the topics of the pool that the run of a system was not asked; RunError for an unknown system."""
-    run = Run.objects.select_related("system__graph").filter(system__graph=pool.graph_id, system__name=name).first()
+def _seen_runs(pool: Pool, person: Person | None) -> QuerySet[Run]:
+    """Return the runs of the pool's graph that a person may see; a command (None) sees all."""
+    runs = Run.every.select_related("system__graph") if person is None else visible_runs(person)
+    return runs.filter(system__graph=pool.graph_id)
+
+
+def lacking_questions(pool: Pool, name: str, person: Person | None = None) -> Questions:
+    """Return the topics of the pool that the run of a system was not asked; None as person: a command, which sees all.
+
+    RunError for a system without a run that the person may see.
+    """
+    run = _seen_runs(pool, person).filter(system__name=name).first()
     if run is None:
         raise RunError(f"Graph {pool.graph.name} has no run of a system {name[:80]!r}. Name a system with a run.")
     keys = topics_of(pool)
     return questions_from_keys(keys[~was_asked(run, keys)], *open_graph(pool.graph).shape)
 
 
-def lacking_runs(pool: Pool) -> dict[str, int]:
-    """Return how many topics of the pool each run from outside was not asked; archived systems are left out."""
-    runs = Run.objects.filter(system__graph=pool.graph_id, system__kind=IMPORTED, system__archived=False)
-    found = list(runs.select_related("system__graph").order_by("system_id"))
+def lacking_runs(pool: Pool, person: Person | None = None) -> dict[str, int]:
+    """Return how many topics of the pool each run from outside was not asked; archived systems are left out.
+
+    Private runs are there if the person may see them; None: a command, which sees all.
+    """
+    found = list(_seen_runs(pool, person).filter(system__kind=IMPORTED, system__archived=False).order_by("system_id"))
     if not found:
         return {}
     keys = topics_of(pool)

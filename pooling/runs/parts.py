@@ -1,7 +1,8 @@
-"""Take large runs in parts: each part is a file of a private folder, and a job imports the whole.
+"""Take large runs in parts: each part is a file of a private folder, and a job (parts_import.py) imports the whole.
 
-The folder run-uploads/ID below the artifact folder holds about.json, the parts and perhaps topics.tsv; it goes when
-the run is imported, when its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the
+The folder run-uploads/ID below the artifact folder holds about.json, the parts and perhaps topics.tsv. After the import
+outcome.json takes the place of the parts: it keeps for the owner what was found in the file, since others may watch the
+job. The folder goes when its owner drops it, or after KEPT. There is no row of an upload: what is in the folder is the
 truth, so that sending can go on after anything.
 """
 
@@ -10,33 +11,30 @@ import json
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 
+from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, write_json, writing
 from core.jobs.lifecycle import start_job
-from core.jobs.progress import Progress
 from core.models import Job
 from pooling.enums import PoolingJob
-from pooling.models import Graph, System
-from pooling.runs.adapters.registry import known_suffix
-from pooling.runs.imports import TOPICS, Imported, check_topics_size, import_run, pool_of_runs
-from pooling.runs.trec_read import TrecError
-from pooling.training.train import SystemError_, check_name
+from pooling.models import Graph
+from pooling.runs.imports import TOPICS, check_topics_size, pool_of_runs
+from pooling.training.train import check_name
 
 PART_BYTES = 8 << 20  # of one part
 MOST_PARTS = 256  # 2 GiB
-MOST_UNPACKED = 8 << 30  # of the whole run
 MOST_OPEN = 3  # uploads of one person
 KEPT = timedelta(hours=24)
-NAME = "the upload"  # what messages of the job call the file: others who watch jobs see them
+ABOUT, OUTCOME = "about.json", "outcome.json"
+OVER = "This upload is over: its run was imported or refused. Begin a new one to send another file."
 
 
 class UploadError(UserError):
@@ -49,6 +47,13 @@ class Part(NamedTuple):
     number: int
     bytes: int
     sha256: str
+
+
+class Outcome(NamedTuple):
+    """Hold how an import ended: why the run was refused ("" if it was imported), and notes on it, a sentence each."""
+
+    refused: str = ""
+    notes: Sequence[str] = ()
 
 
 class Upload(NamedTuple):
@@ -67,6 +72,13 @@ class Upload(NamedTuple):
         found = sorted(self.folder.glob("part-*.json"))
         return [Part(**json.loads(path.read_text(encoding="utf-8"))) for path in found]
 
+    def outcome(self) -> Outcome | None:
+        """Return how the import ended; None while it is not over."""
+        try:
+            return Outcome(**json.loads((self.folder / OUTCOME).read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+
 
 def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **options: Any) -> Upload:
     """Open an upload for a run called `name`; `options` are family, pool, form and scores_decide of import_run."""
@@ -74,14 +86,14 @@ def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **opti
     if options.get("pool"):
         pool_of_runs(graph, options["pool"])
     sweep_uploads()
-    mine = [one for one in uploads() if one.about["user"] == user.pk]
+    mine = [one for one in uploads() if one.about["user"] == user.pk and one.outcome() is None]
     if len(mine) >= MOST_OPEN:
         raise UploadError(f"You have {len(mine)} uploads that are not finished: finish or delete one of them first.")
     about = {"graph": graph.pk, "user": user.pk, "name": name, "file_name": file_name[:200], **options}
     number = str(uuid.uuid4())
     folder = _root() / number
     folder.mkdir(parents=True, mode=0o700)
-    write_json(folder / "about.json", about | {"expires_at": (timezone.now() + KEPT).isoformat()})
+    write_json(folder / ABOUT, about | {"expires_at": (timezone.now() + KEPT).isoformat()})
     return get_upload(number, user)
 
 
@@ -93,8 +105,16 @@ def get_upload(number: str, user: User) -> Upload:
     return found
 
 
+def refused_uploads(graph: Graph, user: User) -> list[tuple[Upload, str]]:
+    """Return the own uploads for a graph whose run was refused, and why, newest first."""
+    mine = [one for one in uploads() if (one.about["user"], one.about["graph"]) == (user.pk, graph.pk)]
+    found = [(one, end.refused) for one in mine if (end := one.outcome()) and end.refused]
+    return sorted(found, key=lambda pair: pair[0].expires_at, reverse=True)
+
+
 def put_part(upload: Upload, number: int, content: bytes, sha256: str) -> Part:
     """Keep a part, in the place of an earlier one of its number; UploadError if it is not what was sent."""
+    _check_open(upload)
     if not 1 <= number <= MOST_PARTS:
         raise UploadError(f"Part {number}: give 1 to {MOST_PARTS}, of at most {PART_BYTES:,} bytes each.")
     if not content or len(content) > PART_BYTES:
@@ -108,10 +128,16 @@ def put_part(upload: Upload, number: int, content: bytes, sha256: str) -> Part:
 
 def put_topics(upload: Upload, content: bytes, sha256: str) -> None:
     """Keep the topics file of the run, in the place of an earlier one; UploadError if it is not what was sent."""
+    _check_open(upload)
     check_topics_size(len(content))
     _check_sum("The topics file", content, sha256)
     with writing(upload.folder / TOPICS) as aside:
         aside.write_bytes(content)
+
+
+def _check_open(upload: Upload) -> None:
+    if upload.outcome() is not None:
+        raise UploadError(OVER)
 
 
 def _check_sum(called: str, content: bytes, sha256: str) -> str:
@@ -122,12 +148,16 @@ def _check_sum(called: str, content: bytes, sha256: str) -> str:
 
 
 def finish(upload: Upload, parts: int, user: User) -> Job:
-    """Start the job that imports the parts 1 to `parts`; UploadError names missing ones."""
+    """Start the job that imports the parts 1 to `parts`, or return the live one; UploadError names missing parts."""
+    _check_open(upload)
     there = {part.number for part in upload.parts()}
     missing = [str(number) for number in range(1, parts + 1) if number not in there]
     if missing or parts < 1:
         few = ", ".join(missing[:20]) or "1"
         raise UploadError(f"Parts are missing: {few}. Send them, then finish again.")
+    live = Job.objects.filter(kind=PoolingJob.IMPORT_RUN, params__upload=upload.id, state__in=LIVE).first()
+    if live is not None:
+        return live
     graph = Graph.objects.get(pk=upload.about["graph"])
     return start_job(PoolingJob.IMPORT_RUN, graph=graph, params={"upload": upload.id, "parts": parts}, user=user)
 
@@ -137,68 +167,14 @@ def drop(upload: Upload) -> None:
     shutil.rmtree(upload.folder, ignore_errors=True)
 
 
-def run_import(job: Job, progress: Progress) -> None:
-    """Import the run of an upload, and delete the upload; one that was imported already is left as it is."""
-    sweep_uploads()
-    upload = _read(_root() / str(job.params["upload"]))
-    if upload is None:
-        raise UploadError("The upload is gone: it was deleted, or is older than a day. Send the run again.")
-    try:
-        told = _import(upload, int(job.params["parts"]), progress)
-    except SystemError_ as error:  # its words have the name of the run, and others watch jobs
-        drop(upload)
-        raise UploadError("The name of the run was taken meanwhile: send it again under another name.") from error
-    except UserError:
-        drop(upload)  # the same file would be refused again
-        raise
-    for note in told.notes:
-        progress.log(note)
-    drop(upload)
-
-
-def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
-    about = upload.about
-    graph, user = Graph.objects.get(pk=about["graph"]), User.objects.get(pk=about["user"])
-    pool = pool_of_runs(graph, about["pool"]) if about.get("pool") else None
-    whole = upload.folder / f"whole{known_suffix(about['file_name'])}"
-    _join(upload, parts, whole)
-    topics = upload.folder / TOPICS
-    told = import_run(
-        graph,
-        whole,
-        name=about["name"],
-        family=about["family"],
-        pool=pool,
-        form=about["form"],
-        scores_decide=about["scores_decide"],
-        topics_file=topics if topics.exists() else None,
-        user=user,
-        file_name=NAME,
-        max_bytes=MOST_UNPACKED,
-        progress=lambda stage, done, total: progress.report(_stage(stage), done, total, "bytes"),
-    )
-    _name_file(told.system, about)
-    return told
-
-
-def _stage(stage: str) -> str:
-    """Return a stage without the names of a run that may be private."""
-    return "reading the run" if stage.startswith("reading") else "writing the run"
-
-
-def _name_file(system: System, about: Mapping[str, Any]) -> None:
-    with transaction.atomic():
-        System.every.filter(pk=system.pk).update(settings=system.settings | {"file": about["file_name"]})
-
-
-def _join(upload: Upload, parts: int, whole: Path) -> None:
-    """Write the parts, one after the other, as one file; TrecError if one was damaged since."""
-    with writing(whole) as aside, aside.open("wb") as out:
-        for part in upload.parts()[:parts]:
-            content = (upload.folder / f"part-{part.number:04}").read_bytes()
-            if hashlib.sha256(content).hexdigest() != part.sha256:
-                raise TrecError(f"Part {part.number} was damaged on the server: send the run again.")
-            out.write(content)
+def close(upload: Upload, outcome: Outcome) -> None:
+    """Keep how the import ended, and delete all else but what was said of the run."""
+    if not upload.folder.exists():  # dropped meanwhile
+        return
+    write_json(upload.folder / OUTCOME, outcome._asdict())
+    for path in list(upload.folder.iterdir()):
+        if path.name not in (ABOUT, OUTCOME):
+            path.unlink(missing_ok=True)
 
 
 def uploads() -> Iterator[Upload]:
@@ -226,13 +202,18 @@ def _ends(folder: Path) -> datetime:
     return datetime.fromtimestamp(made, UTC) + KEPT
 
 
+def read_upload(number: str) -> Upload | None:
+    """Return the upload of an id, whoever its owner is; None if it is gone."""
+    return _read(_root() / number)
+
+
 def _root() -> Path:
     return artifact_path("run-uploads")
 
 
 def _read(folder: Path) -> Upload | None:
     try:
-        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     return Upload(folder.name, about, datetime.fromisoformat(about["expires_at"]))

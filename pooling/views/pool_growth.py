@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
@@ -50,7 +50,7 @@ def freeze(request: SignedInRequest, name: str) -> HttpResponse:
     return redirect("pool-growth", pool.name)
 
 
-def _page(request: HttpRequest, pool: Pool, form: GrowthForm, freezing: FreezeForm) -> HttpResponse:
+def _page(request: SignedInRequest, pool: Pool, form: GrowthForm, freezing: FreezeForm) -> HttpResponse:
     counts = pool_counts(pool)
     grown = [{**entry, "when": datetime.fromisoformat(entry["when"])} for entry in pool.growth]
     now = {"triples": counts["pooled"], "to_people": counts["to_people"]}
@@ -60,7 +60,7 @@ def _page(request: HttpRequest, pool: Pool, form: GrowthForm, freezing: FreezeFo
         "grown": grown,
         "first": {key: count - sum(entry[key] for entry in grown) for key, count in now.items()},
         "seeds_left": pool.graph.num_test - counts["seeds"],
-        "lacking": lacking_runs(pool),
+        "lacking": lacking_runs(pool, request.user),
         "jobs": list(live_extensions(pool)),
         "form": form,
         "freezing": freezing,

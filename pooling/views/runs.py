@@ -18,6 +18,7 @@ from pooling.runs.adapters.registry import ADAPTERS
 from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import Imported, import_sent_run
 from pooling.runs.ownership import OwnerError, delete_run, is_private_at_first, publish, visible_runs
+from pooling.runs.parts import refused_uploads
 from pooling.runs.trec_write import packed
 from pooling.views.find import find_graph, find_run
 
@@ -45,6 +46,7 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
     rows = visible_runs(request.user).filter(system__graph=graph).order_by("system_id")
     content = {"graph": graph, "page": page_of(request, rows), "form": form, "adapters": ADAPTERS.values()}
     content["whole_bytes"] = WHOLE_BYTES
+    content["refused"] = refused_uploads(graph, request.user)
     content["private_at_first"] = is_private_at_first(request.user)
     return render(request, "pooling/runs/list.html", content)
 

@@ -36,7 +36,7 @@ async function begin(file, key, asked) {
   const known = sessionStorage.getItem(key);
   if (known) {
     const answer = await get(`${form.dataset.upload}${known}`);
-    if (answer.ok) return answer.data;
+    if (answer.ok && !answer.data.refused && !answer.data.notes.length) return answer.data;
   }
   const answer = await post(form.dataset.uploads, asked);
   if (!answer.ok) throw new Error(answer.data.error);
@@ -63,12 +63,13 @@ async function send(file) {
   }
   const job = await post(`${address}/finish`, { parts });
   if (!job.ok) throw new Error(job.data.error);
-  sessionStorage.removeItem(key);
-  await imported(job.data);
+  await imported(job.data, address, key);
   window.location.assign(`${window.location.pathname}/${asked.system}`);
 }
 
-async function imported(started) {
+class Refused extends Error {} // the same file would be refused again
+
+async function imported(started, address, key) {
   let job = started;
   while (job.state === "queued" || job.state === "running") {
     bar.value = job.percent / 100;
@@ -77,7 +78,13 @@ async function imported(started) {
     const answer = await get(`${form.dataset.jobs}/${job.id}`).catch(() => null); // a break: ask again
     if (answer?.ok) job = answer.data;
   }
-  if (job.state !== "done") throw new Error(job.error || `The import was ${job.state}.`);
+  if (job.state === "done") return sessionStorage.removeItem(key);
+  const upload = await get(address).catch(() => null); // the job says nothing of the file, since others may watch it
+  if (upload?.ok && upload.data.refused) {
+    sessionStorage.removeItem(key);
+    throw new Refused(upload.data.refused);
+  }
+  throw new Error(job.error || `The import was ${job.state}.`);
 }
 
 if (form && window.crypto?.subtle) {
@@ -92,7 +99,7 @@ if (form && window.crypto?.subtle) {
     try {
       await send(file);
     } catch (error) {
-      tell(`${error.message} Send again to go on where it stopped.`, true);
+      tell(error instanceof Refused ? error.message : `${error.message} Send again to go on where it stopped.`, true);
       button.disabled = false;
     }
   });

@@ -1,16 +1,21 @@
 """Read a numpy matrix of scores, one row a question and one column an entity."""
 
 import io
+import math
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 import numpy as np
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 
 from pooling.runs.adapters.base import NONE_IMPORTED, Adapter, Answers, Outside, places_by_score, rows_of_names
-from pooling.runs.adapters.members import check_unpacked, members, names_of
+from pooling.runs.adapters.members import beginnings, beginnings_in, check_unpacked, members, names_of, size_of
 
 MOST_SCORES = 20_000_000  # 1,375 questions of FB15k-237
+MOST_HELD = 512 << 20  # bytes of all arrays and texts, since they are in memory at once
 HOW = (
     "Give scores (questions × entities), questions (ids of topics.tsv) and entities (keys) as arrays of one .npz, or "
     "scores.npy, topics.tsv and entities.txt in a folder or zip archive"
@@ -28,21 +33,55 @@ def _lines(data: bytes, has_header: bool) -> list[str]:
     return words[1:] if has_header else words
 
 
+def _has_arrays(name: str) -> bool:
+    return name.endswith((".npy", ".npz", ".tsv", ".txt"))
+
+
+def _is_array(name: str) -> bool:
+    return name.endswith(".npy")
+
+
+def _shape(file: IO[bytes]) -> tuple[int, ...]:
+    """Return the shape that the header of a .npy file says."""
+    header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}.get(version := read_magic(file))
+    if header is None:  # 3.0 is for records, whose fields have names
+        raise ValueError(f"version {version} of the .npy format")
+    shape: tuple[int, ...] = header(file)[0]
+    return shape
+
+
+def _check_sizes(outside: Outside, held: int, shapes: Iterable[tuple[int, ...]]) -> None:
+    """Raise TrecError if the files have too many bytes, or an array has too many values; nothing is read before."""
+    instead = (
+        "Register the model as a scorer (import_run --scorer), or keep the first 1,000 of each question as Parquet; "
+        f"{NONE_IMPORTED}"
+    )
+    for shape in shapes:
+        if (size := math.prod(shape)) > MOST_SCORES:
+            raise outside.refusal(f"holds {size:,} scores; at most {MOST_SCORES:,} are read. {instead}")
+    if held > MOST_HELD:
+        raise outside.refusal(f"holds {held:,} bytes unpacked; at most {MOST_HELD:,} are read. {instead}")
+
+
 def _parts(outside: Outside) -> dict[str, np.ndarray]:
     """Return the arrays scores, questions and entities that are there."""
+    shapes = beginnings(outside, _is_array, _shape).values()
+    _check_sizes(outside, size_of(outside.path, _has_arrays), shapes)
     found: dict[str, np.ndarray] = {}
-    for path, data in members(outside, lambda name: name.endswith((".npy", ".npz", ".tsv", ".txt"))).items():
+    for path, data in members(outside, _has_arrays).items():
         name = PurePosixPath(path)
         if name.suffix == ".npz":
             with zipfile.ZipFile(io.BytesIO(data)) as inner:  # in an archive it was measured as it lies there
                 check_unpacked(outside, inner.infolist())
+                held_shapes = beginnings_in(inner, _is_array, _shape).values()
+                _check_sizes(outside, sum(one.file_size for one in inner.infolist()), held_shapes)
             with np.load(io.BytesIO(data), allow_pickle=False) as held:
                 found |= {key: held[key] for key in held.files}
         elif name.suffix == ".npy":
             found[name.stem] = np.load(io.BytesIO(data), allow_pickle=False)
         else:
             is_topics = name.stem == "topics"  # export_topics names its columns
-            found["questions" if is_topics else name.stem] = np.array(_lines(data, is_topics), dtype=str)
+            found["questions" if is_topics else name.stem] = np.array(_lines(data, is_topics), dtype=object)
     return found
 
 
@@ -61,11 +100,6 @@ def read(outside: Outside) -> Answers:
         raise outside.refusal(
             f"scores is {scores.dtype} of shape {scores.shape}; it must be numbers of shape ({len(questions)}, "
             f"{len(entities)}), questions × entities; {NONE_IMPORTED}"
-        )
-    if scores.size > MOST_SCORES:
-        raise outside.refusal(
-            f"holds {scores.size:,} scores; at most {MOST_SCORES:,} are read. Register the model as a scorer "
-            f"(import_run --scorer), or keep the first 1,000 of each question as Parquet; {NONE_IMPORTED}"
         )
     row, column = np.nonzero(scores != -np.inf)
     score = scores[row, column].astype(np.float64)

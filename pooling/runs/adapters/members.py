@@ -4,9 +4,12 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import IO, TypeVar
 
 from pooling.runs.adapters.base import NONE_IMPORTED, Outside
 from pooling.runs.trec_read import TrecError
+
+T = TypeVar("T")
 
 
 def names_of(path: Path) -> list[str]:
@@ -22,6 +25,41 @@ def names_of(path: Path) -> list[str]:
 def is_archive(path: Path) -> bool:
     """Tell whether a file is a zip archive; .npz files are too."""
     return path.is_file() and zipfile.is_zipfile(path)
+
+
+def size_of(path: Path, wanted: Callable[[str], bool]) -> int:
+    """Return how many bytes the wanted files of a folder, zip archive or single file have unpacked."""
+    if is_archive(path):
+        with zipfile.ZipFile(path) as archive:
+            return sum(one.file_size for one in archive.infolist() if wanted(one.filename))
+    if path.is_dir():
+        return sum((path / name).stat().st_size for name in names_of(path) if wanted(name))
+    return path.stat().st_size
+
+
+def beginnings(outside: Outside, wanted: Callable[[str], bool], read: Callable[[IO[bytes]], T]) -> dict[str, T]:
+    """Return what `read` finds at the beginning of each wanted file, by name; nothing else is read."""
+    if is_archive(outside.path):
+        with zipfile.ZipFile(outside.path) as archive:
+            return beginnings_in(archive, wanted, read)
+    single, found = outside.path.is_file(), {}
+    for name in names_of(outside.path):
+        if wanted(name):
+            with (outside.path if single else outside.path / name).open("rb") as file:
+                found[name] = read(file)
+    return found
+
+
+def beginnings_in(
+    archive: zipfile.ZipFile, wanted: Callable[[str], bool], read: Callable[[IO[bytes]], T]
+) -> dict[str, T]:
+    """Return what `read` finds at the beginning of each wanted file of an archive, by name; nothing else is read."""
+    found = {}
+    for one in archive.infolist():
+        if wanted(one.filename):
+            with archive.open(one) as file:
+                found[one.filename] = read(file)
+    return found
 
 
 def members(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from evaluation.test_sets.trec import pool_topics, seed_topics, trec_lists
 from pooling.graphs.opening import open_graph
-from pooling.models import Pool
+from pooling.models import Pool, System
 from pooling.runs.asked import was_asked
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import parse_question_id, question_id
@@ -171,6 +173,27 @@ def test_scoring_gives_a_run_no_figure_over_questions_that_it_never_saw(grown: P
     assert metrics(grown)["compared"] == before["compared"]
     assert "export_topics small FILE --lacking theirs" in lacking_words(grown, system)
     assert lacking_words(grown, get_run(grown.graph, "transe").system) == ""
+
+
+def test_the_topics_that_a_private_run_lacks_are_for_its_owner(grown: Pool):
+    owner, other = make_person("owner", "researcher"), make_person("other", "researcher")
+    System.objects.filter(name="theirs").update(private=True, owner=owner)
+    assert list(lacking_runs(grown, owner)) == ["theirs"] and lacking_runs(grown, other) == {}
+    addresses = (
+        reverse("export-trec-file", args=["small", "topics.tsv"]),
+        reverse("api-trec-file", args=["small", "topics.tsv"]),
+    )
+    for person, status in ((owner, 200), (make_person("boss", "manager"), 200), (other, 404)):
+        client = Client()
+        client.force_login(person)
+        for address in addresses:
+            answer = client.get(f"{address}?lacking=theirs")
+            assert answer.status_code == status, (person.username, address)
+            if status == 200:
+                lines = b"".join(answer.streaming_content).decode().splitlines()
+                assert lines == list(pool_topics(grown, "theirs")) and len(lines) > 1
+        page = client.get(reverse("pool-growth", args=["small"])).content.decode()
+        assert ('data-test="lacking-theirs"' in page) == (status == 200)
 
 
 def test_growth_offers_the_topics_that_a_run_lacks(grown: Pool, client, tmp_path: Path):

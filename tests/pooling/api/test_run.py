@@ -124,6 +124,30 @@ def test_a_topics_file_goes_with_a_run_in_parts(world, researcher, monkeypatch):
     assert asked() == ["tail:p0:knows", "tail:p1:knows"]
 
 
+def test_only_the_owner_reads_why_an_upload_was_refused(world, researcher, monkeypatch):
+    monkeypatch.setattr(lifecycle, "_send", lambda job_id, kind: None)
+    kind = {"content_type": "application/json"}
+    sent = researcher.post("/api/v1/graphs/town/uploads", {"system": "mine", "file_name": "x.run"}, **kind).json()
+    address, bad = f"/api/v1/uploads/{sent['id']}", GOOD + b"tail:p0:hidden Q0 p4 1 0.9 x\n"
+    headers = {"X-Checksum-SHA256": hashlib.sha256(bad).hexdigest()}
+    researcher.put(f"{address}/parts/1", bad, content_type="application/octet-stream", headers=headers)
+    job = researcher.post(f"{address}/finish", {"parts": 1}, **kind).json()
+    assert execute(job["id"], "test")
+    own = researcher.get(address).json()
+    assert (own["parts"], own["notes"]) == ([], []) and "hidden" in own["refused"]
+    owner, other = Client(), Client()
+    owner.force_login(world["researcher"])
+    assert "hidden" in owner.get("/graphs/town/runs").content.decode()
+    other.force_login(make_person("other", site="researcher"))
+    assert other.get(address).status_code == 404
+    for page in (f"/api/v1/jobs/{job['id']}", "/api/v1/jobs", "/graphs/town/runs"):
+        answer = other.get(page)
+        assert answer.status_code == 200 and "hidden" not in answer.content.decode(), page
+    assert f"GET {address}" in other.get(f"/api/v1/jobs/{job['id']}").json()["error"]
+    again = researcher.post(f"{address}/finish", {"parts": 1}, **kind)
+    assert again.status_code == 400 and "This upload is over" in again.json()["error"]
+
+
 def test_a_packed_run_is_the_same(world, researcher):
     for name, content in (("plain", GOOD), ("packed", gzip.compress(GOOD))):
         assert researcher.post(URL, {"system": name, "file": file(content)}).status_code == 201
@@ -133,8 +157,8 @@ def test_a_packed_run_is_the_same(world, researcher):
 
 def zipped() -> bytes:
     kept = io.BytesIO()
-    with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("run", GOOD * 100)
+    with zipfile.ZipFile(kept, "w") as archive:  # ZipInfo has a fixed date: that of now may hold the byte of a new line
+        archive.writestr(zipfile.ZipInfo("run"), GOOD * 100, zipfile.ZIP_DEFLATED)
     return kept.getvalue()
 
 

@@ -16,10 +16,19 @@ from core.jobs import lifecycle
 from core.jobs.execution import execute
 from core.models import Job
 from pooling.models import Graph, Pool, System
-from pooling.runs import parts
+from pooling.runs import parts, parts_import
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import read_ranks
-from pooling.runs.parts import UploadError, create_upload, drop, finish, get_upload, put_part, sweep_uploads
+from pooling.runs.parts import (
+    UploadError,
+    create_upload,
+    drop,
+    finish,
+    get_upload,
+    put_part,
+    refused_uploads,
+    sweep_uploads,
+)
 from pooling.runs.trec_read import TrecError
 from pooling.training.train import SystemError_
 from tests.factories import make_person, make_town
@@ -61,19 +70,63 @@ def test_parts_become_the_run_that_they_are_pieces_of(pool: Pool, owner: User):
     assert (system.private, system.owner, system.settings["file"]) == (True, owner, "them.run.gz")
     ours, theirs = read_ranks(get_run(pool.graph, "transe")), read_ranks(system.run)
     assert (theirs.keys.tolist(), theirs.ranks.tolist()) == (ours.keys.tolist(), ours.ranks.tolist())
-    assert not upload.folder.exists()
     assert "large" not in job.log + job.stage and "them.run" not in job.log + job.stage  # others watch jobs
 
 
-def test_a_wrong_file_names_no_private_thing(town: Graph, owner: User):
-    upload = create_upload(town, owner, name="secret", file_name="secret.run", **OPTIONS)
-    put(upload, 1, b"a b\n")
+def ended(upload: parts.Upload, owner: User) -> Job:
+    """Finish an upload of one part and return its job after it ran."""
     job = finish(upload, 1, owner)
     execute(job.pk, "test")
     job.refresh_from_db()
-    assert job.state == JobState.FAILED and job.error.startswith("the upload:1: has 2 columns")
-    assert "secret" not in job.error + job.log + str(job.params)
-    assert not upload.folder.exists()  # the same file would be refused again
+    return job
+
+
+def test_a_refused_file_is_told_to_its_owner_alone(town: Graph, owner: User):
+    upload = create_upload(town, owner, name="secret", file_name="secret.run", **OPTIONS)
+    put(upload, 1, b"tail:hidden:knows Q0 hidden 1 0.5 x\na b\n")
+    job = ended(upload, owner)
+    assert (job.state, job.error) == (JobState.FAILED, parts_import.REFUSED.format(upload.id))
+    assert not any(word in job.error + job.log + job.stage + str(job.params) for word in ("secret", "hidden", ":2:"))
+    end = get_upload(upload.id, owner).outcome()
+    assert end is not None and "the upload:2: has 2 columns" in end.refused and "hidden" in end.refused
+    assert sorted(path.name for path in upload.folder.iterdir()) == ["about.json", "outcome.json"]
+    assert [(one.id, reason) for one, reason in refused_uploads(town, owner)] == [(upload.id, end.refused)]
+    assert refused_uploads(town, make_person("other", "researcher")) == []
+
+
+def test_an_upload_that_is_over_takes_nothing_more(town: Graph, owner: User):
+    upload = create_upload(town, owner, name="x", file_name="x", **OPTIONS)
+    put(upload, 1, b"a b\n")
+    again = ended(upload, owner)
+    for act in (
+        lambda: put(upload, 2, b"abc"),
+        lambda: parts.put_topics(upload, b"abc", hashlib.sha256(b"abc").hexdigest()),
+        lambda: finish(upload, 1, owner),
+    ):
+        with pytest.raises(UploadError, match="This upload is over"):
+            act()
+    lifecycle.retry_job(again, owner)
+    assert execute(again.pk, "test")
+    again.refresh_from_db()
+    assert again.error == parts_import.REFUSED.format(upload.id)
+
+
+def test_an_upload_that_is_finished_twice_has_one_job(town: Graph, owner: User):
+    upload = create_upload(town, owner, name="x", file_name="x", **OPTIONS)
+    put(upload, 1, b"a b\n")
+    assert finish(upload, 1, owner) == finish(upload, 1, owner)
+
+
+def test_an_error_of_the_program_tells_nothing_of_the_file_and_keeps_the_parts(town: Graph, owner: User, monkeypatch):
+    def broken(*_, **__):
+        raise ValueError("hidden line")
+
+    monkeypatch.setattr(parts_import, "import_run", broken)
+    upload = create_upload(town, owner, name="x", file_name="x", **OPTIONS)
+    put(upload, 1, b"a b\n")
+    job = ended(upload, owner)
+    assert job.error == parts_import.BROKE.format("ValueError") and "hidden" not in job.log
+    assert upload.outcome() is None and [part.number for part in upload.parts()] == [1]
 
 
 def test_parts_are_checked_and_bounded(town: Graph, owner: User, monkeypatch):
@@ -99,14 +152,22 @@ def test_uploads_are_own_few_and_swept(town: Graph, owner: User, monkeypatch):
         create_upload(town, owner, name=name, file_name="x", **OPTIONS)
     with pytest.raises(UploadError, match="You have 3 uploads that are not finished"):
         create_upload(town, owner, name="d", file_name="x", **OPTIONS)
-    drop(first)
+    put(first, 1, b"a b\n")
+    ended(first, owner)  # a refused upload counts no more
     create_upload(town, owner, name="d", file_name="x", **OPTIONS)
     begun = parts._root() / "begun"  # another request is about to write about.json
     begun.mkdir()
     assert (sweep_uploads(), begun.exists()) == (0, True)
     later = timezone.now() + parts.KEPT + timedelta(minutes=1)
     monkeypatch.setattr(parts.timezone, "now", lambda: later)
-    assert (sweep_uploads(), list(parts.uploads())) == (4, [])
+    assert (sweep_uploads(), list(parts.uploads())) == (5, [])
+
+
+def test_a_dropped_upload_is_gone(town: Graph, owner: User):
+    upload = create_upload(town, owner, name="a", file_name="x", **OPTIONS)
+    drop(upload)
+    with pytest.raises(UploadError, match="There is no such upload of yours"):
+        get_upload(upload.id, owner)
 
 
 def test_a_name_that_is_taken_is_refused_before_anything_is_sent(trained: Graph, owner: User):
@@ -123,10 +184,8 @@ def test_a_pool_of_another_graph_is_refused_before_anything_is_sent(pool: Pool, 
     upload = create_upload(pool.graph, owner, name="x", file_name="x", **OPTIONS | {"pool": pool.name})
     put(upload, 1, b"a")
     pool.delete()
-    job = finish(upload, 1, owner)
-    execute(job.pk, "test")
-    job.refresh_from_db()
-    assert job.error.startswith("There is no pool 'p'") and not upload.folder.exists()
+    ended(upload, owner)
+    assert [reason[:16] for _, reason in refused_uploads(pool.graph, owner)] == ["There is no pool"]
 
 
 def test_a_name_that_was_taken_meanwhile_is_not_told_to_who_watches_jobs(trained: Graph, owner: User):
@@ -136,4 +195,5 @@ def test_a_name_that_was_taken_meanwhile_is_not_told_to_who_watches_jobs(trained
     System.every.create(graph=trained, name="secret", kind="imported", private=True)
     execute(job.pk, "test")
     job.refresh_from_db()
-    assert job.error.startswith("The name of the run was taken meanwhile") and "secret" not in job.error + job.log
+    assert job.state == JobState.FAILED and "secret" not in job.error + job.log
+    assert ["has a system secret already" in reason for _, reason in refused_uploads(trained, owner)] == [True]

@@ -84,3 +84,21 @@ def test_what_is_refused_is_told_beside_the_progress(page, graph, monkeypatch):
     page.locator("[data-told].notice-error").wait_for()
     assert "has a system transe already" in page.locator("[data-told]").inner_text()
     assert page.locator("[data-test=import] button[type=submit]").is_enabled()
+
+
+def test_a_refused_file_is_told_in_full_to_who_sent_it(page, graph, monkeypatch):
+    monkeypatch.setattr(runs, "WHOLE_BYTES", 10)
+    page.goto("/graphs/town/runs")
+    page.locator("[name=name]").fill("large")
+    bad = {"name": "their.run", "mimeType": "text/plain", "buffer": b"a b\n" + GOOD}
+    page.locator("[name=file]").set_input_files(bad)
+    page.locator("[data-test=import] button[type=submit]").click()
+    page.locator("[data-told].notice-error").wait_for()
+    told = page.locator("[data-told]").inner_text()
+    assert "the upload:1: has 2 columns" in told and "Send again" not in told
+    page.goto("/graphs/town/runs")
+    assert "has 2 columns" in page.locator("[data-test=refused]").inner_text()
+    page.locator("[name=name]").fill("large")
+    page.locator("[name=file]").set_input_files({**bad, "buffer": GOOD})
+    page.locator("[data-test=import] button[type=submit]").click()
+    page.wait_for_url("**/graphs/town/runs/large")

@@ -52,9 +52,10 @@ def test_arrays_in_an_archive_are_bounded_and_damaged_ones_refused(town: Graph, 
     with pytest.raises(TrecError, match=r"holds 8,000,[0-9]+ bytes unpacked; at most 1,000,000"):
         import_run(town, tmp_path / "run.zip", name="x", max_bytes=1_000_000)
     write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13, 10)})
-    for content in (b"", header.getvalue()):
+    wrong = {b"": "cannot be read as numpy arrays", header.getvalue(): "holds 100,000,000,000,000 scores"}
+    for content, words in wrong.items():
         (tmp_path / "scores.npy").write_bytes(content)
-        with pytest.raises(TrecError, match="cannot be read as numpy arrays"):
+        with pytest.raises(TrecError, match=words):
             import_run(town, tmp_path / "scores.npy", name="x")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -174,3 +176,45 @@ def test_a_matrix_of_another_shape_is_refused(town: Graph, tmp_path: Path, monke
     monkeypatch.setattr("pooling.runs.adapters.matrix.MOST_SCORES", 5)
     np.savez(path, scores=np.zeros((2, 3)), questions=[TAIL_QUESTION, "x"], entities=["a", "b", "c"])
     assert "holds 6 scores; at most 5 are read" in refusal(town, path, MATRIX.name)
+
+
+def zeros(rows: int, columns: int) -> bytes:
+    """The header of a .npy file of so many float64, and its first bytes: what follows is never read."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)})
+    return header.getvalue() + bytes(8)
+
+
+def archive(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return path
+
+
+def test_the_size_of_a_matrix_is_known_before_it_is_read(town: Graph, tmp_path: Path, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("data was read")
+
+    large = zeros(100_000, 1_000)
+    npz = archive(tmp_path / "run.npz", {"scores.npy": large})
+    zipped = archive(tmp_path / "run.zip", {"scores.npy": large, "topics.tsv": b"question\n"})
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "scores.npy").write_bytes(large)
+    nested = archive(tmp_path / "nested.zip", {"run.npz": npz.read_bytes()})
+    open_graph(town)  # kept in memory, so that below only the run is read
+    monkeypatch.setattr(np, "load", never)
+    for path in (npz, zipped, folder, folder / "scores.npy", nested):
+        told = refusal(town, path, MATRIX.name)
+        assert "holds 100,000,000 scores; at most 20,000,000 are read. Register the model as a scorer" in told, path
+    monkeypatch.setattr(zipfile.ZipFile, "read", never)
+    for path in (npz, zipped):
+        assert "holds 100,000,000 scores" in refusal(town, path, MATRIX.name)
+
+
+def test_texts_beside_a_matrix_are_measured_before_they_are_read(town: Graph, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("pooling.runs.adapters.matrix.MOST_HELD", 1_000)
+    path = archive(tmp_path / "run.zip", {"scores.npy": zeros(1, 1), "entities.txt": b"a\n" * 500})
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("data was read"))
+    assert "bytes unpacked; at most 1,000 are read. Register the model" in refusal(town, path, MATRIX.name)
