@@ -78,7 +78,7 @@ class LayoutForm(PageForm):
 
     def in_words(self, message: str) -> str:
         """Return a message with the labels of fields in the place of the command's options."""
-        for name in ("ignore_time", "drop_qualifiers", "columns", "folder", "separator"):
+        for name in ("ignore_time", "drop_qualifiers", "columns", "header", "folder", "separator"):
             message = message.replace(f"--{name.replace('_', '-')}", f"“{self.fields[name].label}”")
         return message
 

@@ -69,7 +69,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     arrays = GraphArrays(
         entities=entities,
         labels=tables.one(source.labels, tables.entities, "label", "entity"),
-        types=tables.several(source.types),
+        types=tables.several(source.types, "type"),
         relations=relations,
         categories=relation_categories(ids[0], len(relations)),
         domains=[domain for domain, _ in domain_range],
@@ -83,7 +83,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     templates = {relation: TemplateText(*text) for relation, text in enumerate(texts) if text}
     told = texts_table(
         tables.one(source.descriptions, tables.entities, "description", "entity"),
-        tables.several(source.aliases),
+        tables.several(source.aliases, "alias"),
         tables.one(source.links, tables.entities, "link", "entity"),
     )
     closed_world = None if world is None else ids[3]
@@ -95,11 +95,14 @@ def _check_links(source: GraphSourceData) -> None:
     if source.link_pattern and (problem := pattern_problem(source.link_pattern)):
         raise GraphError(f"The link pattern {source.link_pattern} {problem}.")
     table = source.links
-    wrong = ((line, row[1], link_problem(row[1])) for line, row in enumerate(table.rows if table else [], 1))
+    if table is None:
+        return
+    wrong = ((i, row[1], link_problem(row[1])) for i, row in enumerate(table.rows))
+    what = "line" if table.has_lines else "entry"
     raise_problems(
         [
-            f"{table.file}:{line}: the link {link[:80]} {problem}: correct the line or remove it."  # type: ignore[union-attr]
-            for line, link, problem in wrong
+            f"{table.place(i)}: the link {link[:80]} {problem}: correct the {what} or remove it."
+            for i, link, problem in wrong
             if problem
         ]
     )
@@ -239,19 +242,19 @@ class _Tables:
         result = [default] * len(index)
         if table is None:
             return result
-        lines: dict[int, int] = {}
+        rows: dict[int, int] = {}
         repeated: list[str] = []
-        for line, (key, *columns) in enumerate(table.rows, 1):
+        for row, (key, *columns) in enumerate(table.rows):
             i = index.get(key)
             if i is None:
                 continue
-            if i not in lines:
-                lines[i], result[i] = line, tuple(columns)
+            if i not in rows:
+                rows[i], result[i] = row, tuple(columns)
             elif result[i] != tuple(columns):
-                repeated.append(f"{table.file}:{line} differs from {table.file}:{lines[i]} on {key}")
-        self._unknown(table, index, name)
+                repeated.append(f"{table.place(row)} differs from {table.place(rows[i])} on {key}")
+        self._unknown(table, index, what, name)
         if repeated:
-            message = f"{plural(len(repeated), 'line')} with a second {what} for {_a(name)}; the first was kept."
+            message = f"{table.counted(len(repeated))} with a second {what} for {_a(name)}; the first was kept."
             kind = f"repeated-{what.replace(' ', '-')}"
             self.report.append(report_entry(kind, len(repeated), message, repeated[:MAX_EXAMPLES]))
         return result
@@ -260,22 +263,23 @@ class _Tables:
         """Return the only column after the name, by id; "" where there is none."""
         return [text for (text,) in self.values(table, index, what, name, ("",))]
 
-    def several(self, table: SideTable | None) -> list[tuple[str, ...]]:
+    def several(self, table: SideTable | None, what: str) -> list[tuple[str, ...]]:
         """Return all types or aliases of each entity id, in the order of the file, each once."""
         found: list[dict[str, None]] = [{} for _ in self.entities]
         if table:
             for entity, text in table.rows:
                 if entity in self.entities:
                     found[self.entities[entity]][text] = None
-            self._unknown(table, self.entities, "entity")
+            self._unknown(table, self.entities, what, "entity")
         return [tuple(texts) for texts in found]
 
-    def _unknown(self, table: SideTable, index: dict[str, int], name: str) -> None:
-        unknown = [(line, row[0]) for line, row in enumerate(table.rows, 1) if row[0] not in index]
+    def _unknown(self, table: SideTable, index: dict[str, int], what: str, name: str) -> None:
+        unknown = [(i, row[0]) for i, row in enumerate(table.rows) if row[0] not in index]
         if unknown:
             kind = f"unknown-{'entities' if name == 'entity' else 'relations'}"
-            message = f"{plural(len(unknown), 'line')} of {table.file} on {_a(name)} that no triple has; ignored."
-            examples = (f"{table.file}:{line} {key}" for line, key in unknown[:MAX_EXAMPLES])
+            of = table.file if table.has_lines else f"{table.file} ({what})"
+            message = f"{table.counted(len(unknown))} of {of} on {_a(name)} that no triple has; ignored."
+            examples = (f"{table.place(i)} {key}" for i, key in unknown[:MAX_EXAMPLES])
             self.report.append(report_entry(kind, len(unknown), message, examples))
 
 

@@ -39,10 +39,22 @@ class SplitRows:
 
 @dataclass(frozen=True)
 class SideTable:
-    """Hold a file that comes with the triples (labels, types, ...) as rows of text; row i is on line i + 1."""
+    """Hold a file that comes with the triples (labels, types, ...) as rows of text.
+
+    `has_lines`: row i is on line i + 1; False where rows are no lines, as in JSON.
+    """
 
     file: str
     rows: Sequence[tuple[str, ...]]
+    has_lines: bool = True
+
+    def counted(self, rows: int) -> str:
+        """Return a number of rows in words."""
+        return plural(rows, "line") if self.has_lines else plural(rows, "entry", "entries")
+
+    def place(self, row: int) -> str:
+        """Return the file, with the line of a row from 0 if it has one."""
+        return f"{self.file}:{row + 1}" if self.has_lines else self.file
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,28 @@ from collections.abc import Iterator
 
 from pooling.layouts.layout import Found
 
-ID = re.compile(r"^(/m/\w+|m\.\w+|[QP]\d+|\d+|https?://\S+)$")
+ID = re.compile(  # of Freebase (with and without m), addresses, and numbers behind a short prefix (Q5, GO:0008150)
+    r"^(/m/\w+|m\.\w+|0[0-9b-df-hj-np-tv-z_]{2,7}|https?://\S+|[A-Za-z]{0,8}[-:._]{0,2}\d+)$"
+)
 PLAUSIBLE, FEW = 0.5, 100  # relations for each entity; relations of which no doubt is raised
 
 
 def doubts(found: Found) -> list[str]:
-    """Return a sentence for each doubt."""
-    return [*_headers(found), *_relations(found), *_labels(found)]
+    """Return a sentence for each doubt about the names of a graph."""
+    return [*_relations(found), *_labels(found)]
 
 
-def _headers(found: Found) -> Iterator[str]:
+def headers(found: Found) -> Iterator[str]:
+    """Yield a sentence for each first line that may be a header; before splits are drawn, which move lines."""
     first_lines = [of for of in found.splits.values() if len(of.rows) and list(of.lines[:1]) == [1]]
     others = {name for of in found.splits.values() for row in of.rows[of in first_lines :] for name in row}
     for triples in first_lines:
         first = triples.rows[0]
         if others and others.isdisjoint(first):
-            yield f"{triples.file}:1 ({', '.join(first)}) has no name in common with other lines: is it a header?"
+            yield (
+                f"{triples.file}:1 ({', '.join(first)}) has no name in common with other lines: is it a header?"
+                " If so, set --header to yes."
+            )
 
 
 def _relations(found: Found) -> Iterator[str]:
@@ -41,6 +47,11 @@ def _labels(found: Found) -> Iterator[str]:
             yield (
                 f"{ids:,} of {len(entities):,} entities are ids without labels: people would be asked about ids. Add"
                 " entity_labels.tsv."
+            )
+        elif entities:
+            yield (
+                f"{len(entities):,} of {len(entities):,} entities have no label: people would read names such as"
+                f" {min(entities)}. To change that, add entity_labels.tsv."
             )
         return
     if without := sum(name not in labels for name in entities):

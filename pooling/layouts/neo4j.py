@@ -22,6 +22,10 @@ def neo4j(source: SourceFiles, options: LayoutOptions) -> Found | None:
     for table in tables:
         start, kind, end = (_place(table, name) for name in (":START_ID", ":TYPE", ":END_ID"))
         rows += [(row[start], row[kind], row[end]) for row in table.rows]
+    if not rows:
+        raise GraphError(
+            f"{', '.join(edges)}: no line below the names of columns: give relationships and names in one file."
+        )
     lines = [line for table in tables for line in table.lines]
     triples = Triples(", ".join(edges), rows, lines, ":START_ID, :TYPE, :END_ID")
     nodes = [_table(source, path) for path, header in headers.items() if ":ID" in header and path not in edges]
@@ -29,8 +33,8 @@ def neo4j(source: SourceFiles, options: LayoutOptions) -> Found | None:
     return Found(
         "Neo4j (csv)",
         {Split.TRAIN: triples},
-        labels=_side(_labels(table, key) for table, key in zip(nodes, keys, strict=True)),
-        types=_side(_types(table, key, ":LABEL", ";") for table, key in zip(nodes, keys, strict=True)),
+        labels=_side(nodes, (_labels(table, key) for table, key in zip(nodes, keys, strict=True))),
+        types=_side(nodes, (_types(table, key, ":LABEL", ";") for table, key in zip(nodes, keys, strict=True))),
         used={*edges, *(table.file for table in nodes)},
     )
 
@@ -45,13 +49,13 @@ def _apoc(source: SourceFiles, paths: list[str]) -> Found | None:
     start, kind, end, key = (_place(table, name) for name in ("_start", "_type", "_end", "_id"))
     edges = [(i, row) for i, row in enumerate(table.rows) if row[start]]
     rows = [(row[start], row[kind], row[end]) for _, row in edges]
-    lines = [table.first_line + i for i, _ in edges]
-    nodes = TextTable(table.file, table.separator, table.header, [row for row in table.rows if row[key]], 0)
+    lines = [table.lines[i] for i, _ in edges]
+    nodes = TextTable(table.file, table.separator, table.header, [row for row in table.rows if row[key]], ())
     return Found(
         "Neo4j (csv of apoc.export)",
         {Split.TRAIN: Triples(table.file, rows, lines, "_start, _type, _end")},
-        labels=_side([_labels(nodes, key)]),
-        types=_side([_types(nodes, key, "_labels", ":")]),
+        labels=_side([nodes], [_labels(nodes, key)]),
+        types=_side([nodes], [_types(nodes, key, "_labels", ":")]),
         used={table.file},
     )
 
@@ -77,9 +81,9 @@ def _types(table: TextTable, key: int, column: str, separator: str) -> list[tupl
     return [(row[key], kind) for row in table.rows for kind in row[at].split(separator) if kind]
 
 
-def _side(parts: Iterable[list[tuple[str, ...]]]) -> SideTable | None:
+def _side(nodes: list[TextTable], parts: Iterable[list[tuple[str, ...]]]) -> SideTable | None:
     rows = [row for part in parts for row in part]
-    return SideTable("nodes", rows) if rows else None
+    return SideTable(", ".join(table.file for table in nodes), rows, has_lines=False) if rows else None
 
 
 def _place(table: TextTable, name: str) -> int:

@@ -7,8 +7,8 @@ from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.side_files import DICTIONARIES, NUMBERS, by_name, numbered_names
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.split_names import find_splits
-from pooling.layouts.tables import decoded
-from pooling.layouts.triple_tables import read_triples
+from pooling.layouts.tables import check_count, text_lines
+from pooling.layouts.triple_tables import read_splits
 
 
 def openke(source: SourceFiles, options: LayoutOptions) -> Found | None:
@@ -18,12 +18,10 @@ def openke(source: SourceFiles, options: LayoutOptions) -> Found | None:
         return None
     entities, relations = (_after_count(source, name) for name in ("entity2id.txt", "relation2id.txt"))
     used = {*paths.values(), by_name(source, "entity2id.txt"), by_name(source, "relation2id.txt")}
-    splits = {}
+    read = read_splits(source, paths, options, order="htr")
     for split, path in paths.items():
-        data = source.read(path)
-        triples = read_triples(data, path, options, skip=1, order="htr")
-        _check_count(data, path, len(triples.rows))
-        splits[split] = named(triples, entities, relations)
+        check_count(source.read(path), path, len(read[split].rows))
+    splits = {split: named(triples, entities, relations) for split, triples in read.items()}
     return Found("OpenKE (numbers with entity2id.txt and relation2id.txt)", splits, used=used)
 
 
@@ -40,20 +38,23 @@ def libkge(source: SourceFiles, options: LayoutOptions) -> Found | None:
             raise GraphError(f"{name} is missing: it says which name each number stands for.")
         used.add(path)
         names.append(numbered_names(source.read(path), path))
-    read = {split: read_triples(source.read(path), path, options, order="hrt") for split, path in splits.items()}
-    labels = _strings(source, names[0], used)
-    return Found("LibKGE (.del)", {split: named(of, *names) for split, of in read.items()}, labels=labels, used=used)
+    read = read_splits(source, splits, options, order="hrt")
+    return Found(
+        "LibKGE (.del)",
+        {split: named(of, *names) for split, of in read.items()},
+        labels=_strings(source, "entity_strings.del", names[0], used),
+        relation_labels=_strings(source, "relation_strings.del", names[1], used),
+        used=used,
+    )
 
 
-def _strings(source: SourceFiles, names: Mapping[str, str], used: set[str]) -> SideTable | None:
-    """Read entity_strings.del: texts of entities, by their number or by their id."""
-    path = by_name(source, "entity_strings.del")
+def _strings(source: SourceFiles, name: str, names: Mapping[str, str], used: set[str]) -> SideTable | None:
+    """Read texts of entities or relations, by their number or by their id."""
+    path = by_name(source, name)
     if not path:
         return None
     used.add(path)
-    pairs = [
-        line.partition("\t") for line in decoded(source.read(path), path).replace("\r\n", "\n").split("\n") if line
-    ]
+    pairs = [line.partition("\t") for line in text_lines(source.read(path), path) if line]
     by_number = all(key in names for key, _, _ in pairs) and not {key for key, _, _ in pairs} <= set(names.values())
     return SideTable(path, [(names[key] if by_number else key, text) for key, _, text in pairs])
 
@@ -79,7 +80,7 @@ def _numbers(source: SourceFiles, path: str) -> dict[str, str]:
     data = source.read(path)
     if path.endswith(".dict"):
         return numbered_names(data, path)
-    has_count = decoded(data, path).split("\n", 1)[0].strip().isdigit()
+    has_count = text_lines(data, path)[0].strip().isdigit()
     return numbered_names(data, path, name_first=True, skip=int(has_count))
 
 
@@ -102,14 +103,5 @@ def _after_count(source: SourceFiles, name: str) -> dict[str, str]:
         raise GraphError(f"{name} is missing: it says which name each number stands for.")
     data = source.read(path)
     found = numbered_names(data, path, name_first=True, skip=1)
-    _check_count(data, path, len(found))
+    check_count(data, path, len(found))
     return found
-
-
-def _check_count(data: bytes, file: str, lines: int) -> None:
-    """Raise GraphError where the first line is no count, or another one than there are lines."""
-    first = decoded(data, file).split("\n", 1)[0].strip()
-    if not first.isdigit():
-        raise GraphError(f"{file}:1: {first[:40]!r} is no count of lines: the first line of this layout is one.")
-    if int(first) != lines:
-        raise GraphError(f"{file}:1: the count is {int(first):,}, and {lines:,} lines follow: copy the file again.")

@@ -8,7 +8,7 @@ from pooling.layouts.layout import Found, LayoutOptions
 from pooling.layouts.numbered import with_dictionaries
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.split_names import find_splits, split_of
-from pooling.layouts.triple_tables import read_triples
+from pooling.layouts.triple_tables import read_splits
 
 ENDINGS = (".tsv", ".txt", ".csv", ".nt", ".triples", "")
 READ_ELSEWHERE = ("entity", "entities", "relation", "relations", "readme", "license", "licence", "types", "nodes")
@@ -19,8 +19,7 @@ def three_files(source: SourceFiles, options: LayoutOptions) -> Found | None:
     paths = find_splits((path for path in source if _is_table(path)), options.folder)
     if not paths:
         return None
-    splits = {split: read_triples(source.read(path), path, options) for split, path in paths.items()}
-    found = Found("files of triples", splits, used=set(paths.values()))
+    found = Found("files of triples", read_splits(source, paths, options), used=set(paths.values()))
     with_dictionaries(source, found)
     return found
 
@@ -30,12 +29,13 @@ def one_file(source: SourceFiles, options: LayoutOptions) -> Found | None:
     candidates = [path for path in source if _is_table(path) and not _is_beside(path)]
     if not candidates:
         return None
-    if named := [path for path in candidates if split_of(path)]:
+    if named := [path for path in candidates if split_of(path) or split_of(path, "2id")]:
         raise GraphError(f"{', '.join(named[:5])} and no file of train: add it.")
     if len(candidates) > 1:
         raise GraphError(f"No file is named for train, and {', '.join(candidates[:5])} may all hold triples: give one.")
-    triples = read_triples(source.read(candidates[0]), candidates[0], options)
-    return Found("one file of triples", {Split.TRAIN: triples}, used={candidates[0]})
+    found = Found("one file of triples", read_splits(source, {Split.TRAIN: candidates[0]}, options))
+    found.used.add(candidates[0])
+    return found
 
 
 def _is_table(path: str) -> bool:

@@ -8,7 +8,7 @@ from pooling.graphs.source_data import SideTable, plural
 from pooling.layouts.layout import Found, Triples
 from pooling.layouts.recognise import Reading
 
-SHOWN, MOST_IGNORED = 3, 20
+SHOWN, MOST_IGNORED = 3, 100
 
 
 class SplitPreview(NamedTuple):
@@ -25,6 +25,7 @@ class Beside(NamedTuple):
     name: str
     file: str
     lines: int
+    counted: str  # in words
 
 
 class Preview(NamedTuple):
@@ -60,7 +61,11 @@ def preview_of(reading: Reading) -> Preview:
         [_split(split, found.splits[split]) for split in Split],
         len({name for h, _, t in rows for name in (h, t)}),
         len({r for _, r, _ in rows}),
-        [Beside(name, table.file, len(table.rows)) for name, table in _beside(found).items() if table],
+        [
+            Beside(name, table.file, len(table.rows), table.counted(len(table.rows)))
+            for name, table in _beside(found).items()
+            if table
+        ],
         reading.link_pattern,
         reading.ignored[:MOST_IGNORED],
         len(reading.ignored),
@@ -97,7 +102,7 @@ def preview_lines(reading: Reading) -> Iterator[str]:
         yield from (f"    {h} | {r} | {t}" for h, r, t in split.first)
     yield f"in all: {plural(shown.entities, 'entity', 'entities')}, {plural(shown.relations, 'relation')}"
     for table in shown.beside:
-        yield f"{table.name}: {plural(table.lines, 'line')} of {table.file}"
+        yield f"{table.name}: {table.counted} of {table.file}"
     if shown.link_pattern:
         yield f"links of other entities: {shown.link_pattern}"
     if shown.ignored:

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from pooling.enums import Split
-from pooling.graphs.source_data import GraphError, SideTable
+from pooling.graphs.source_data import GraphError, SideTable, plural
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.side_files import by_name
 from pooling.layouts.source_files import SourceFiles
@@ -36,10 +36,13 @@ def ogb(source: SourceFiles, options: LayoutOptions) -> Found | None:
         return None
     if several := [path for path in source if PurePosixPath(path).name == "edge.csv" and path != edges]:
         raise GraphError(
-            f"{edges} and {len(several):,} other files edge.csv: graphs with a folder for each relation are not read."
-            " Write their triples into one table of head, relation and tail."
+            f"{edges} and {plural(len(several), 'other file', 'other files')} edge.csv: graphs with a folder for each"
+            " relation are not read. Write their triples into one table of head, relation and tail."
         )
-    pairs = read_table(source.read(edges), edges, "comma").rows
+    ends = read_table(source.read(edges), edges, "comma")
+    if ends.rows and ends.width != 2:
+        raise GraphError(f"{edges}: {ends.width} columns where OGB has two, numbers of head and tail: copy it again.")
+    pairs = ends.rows
     types = decoded(source.read(kinds), kinds).split()
     if len(pairs) != len(types):
         raise GraphError(f"{edges} has {len(pairs):,} lines and {kinds} {len(types):,}: copy both files again.")
@@ -72,4 +75,4 @@ def _columns(table: TextTable, key: str, value: str) -> SideTable | None:
     if key not in names or value not in names:
         return None
     k, v = names.index(key), names.index(value)
-    return SideTable(table.file, [(row[k], row[v]) for row in table.rows if row[v]])
+    return SideTable(table.file, [(row[k], row[v]) for row in table.rows if row[v]], has_lines=False)

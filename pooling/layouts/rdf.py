@@ -102,7 +102,7 @@ def _table(name: str, texts: Mapping[str, tuple[int, bool, str]], of: set[str]) 
 
 def _sorted(name: str, rows: Iterable[tuple[str, str]], of: set[str]) -> SideTable | None:
     kept = sorted(row for row in rows if row[0] in of and row[1].strip())
-    return SideTable(name, kept) if kept else None
+    return SideTable(name, kept, has_lines=False) if kept else None
 
 
 def _statements(data: bytes, file: str) -> Iterable[tuple[Any, Any, Any]]:

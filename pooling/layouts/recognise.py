@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from pooling.enums import GraphSource, Split
 from pooling.graphs.entity_texts import pattern_problem
-from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, report_entry
+from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, plural, report_entry
 from pooling.graphs.tsv import encode
 from pooling.layouts import numbered, plain, published
-from pooling.layouts.doubts import doubts
+from pooling.layouts.doubts import doubts, headers
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.neo4j import neo4j
 from pooling.layouts.rdf import rdf
@@ -83,6 +83,7 @@ def read_layout(
         raise GraphError(
             f"{source.name} has no triples in a layout that is known ({names}): docs/formats.md has a table of them."
         )
+    found.warnings += headers(found)
     drawn = _draw_missing(found, asked)
     read_side_files(source, found)
     found.warnings += doubts(found)
@@ -98,7 +99,10 @@ def _draw_missing(found: Found, asked: LayoutOptions) -> list[Split]:
         raise GraphError(f"There is no file of test beside {there}: add it, or take valid away and have both drawn.")
     if missing:
         shares = dict(zip((Split.VALID, Split.TEST), asked.shares, strict=True))
-        parts = divide(found.splits[Split.TRAIN], {split: shares[split] for split in missing}, asked.seed)
+        train = found.splits[Split.TRAIN]
+        parts = divide(train, {split: shares[split] for split in missing}, asked.seed)
+        if repeats := len(train.rows) - sum(len(part.rows) for part in parts.values()):
+            found.warnings.append(f"{train.file}: {plural(repeats, 'triple')} more than once; the first was kept.")
         found.splits = {**found.splits, **parts}
     return missing
 

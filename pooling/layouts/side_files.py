@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -65,7 +66,7 @@ def tidy(table: SideTable | None) -> SideTable | None:
     if table is None:
         return None
     rows = [(key, *(_SPACES.sub(" ", text).strip() for text in texts)) for key, *texts in table.rows]
-    return SideTable(table.file, rows)
+    return replace(table, rows=rows)
 
 
 def _own(source: SourceFiles, stem: str, found: Found) -> SideTable | None:
@@ -98,7 +99,7 @@ def _codex(source: SourceFiles, name: str, key: str, found: Found) -> SideTable 
     """Read CoDEx's entities.json or relations.json: {id: {label, description, wiki}}, in English if there is one."""
     known = _json(source, name, found)
     rows = [(of, str(texts[key])) for of, texts in known.items() if isinstance(texts, dict) and texts.get(key)]
-    return SideTable(name, rows) if rows else None
+    return SideTable(_json_path(source, name), rows, has_lines=False) if rows else None
 
 
 def _codex_types(source: SourceFiles, found: Found) -> SideTable | None:
@@ -111,14 +112,19 @@ def _codex_types(source: SourceFiles, found: Found) -> SideTable | None:
         return str(of["label"]) if isinstance(of, dict) and of.get("label") else key
 
     rows = [(entity, name(str(of))) for entity, types in of_entity.items() for of in types]
-    return SideTable("entity2types.json", rows) if rows else None
+    return SideTable(_json_path(source, "entity2types.json"), rows, has_lines=False) if rows else None
+
+
+def _json_path(source: SourceFiles, name: str) -> str:
+    """Return the path of the file of this name, the English one if there are several; "" if there is none."""
+    paths = sorted(path for path in source if PurePosixPath(path).name == name)
+    return next((path for path in paths if "en" in PurePosixPath(path).parts), paths[0] if paths else "")
 
 
 def _json(source: SourceFiles, name: str, found: Found) -> dict[str, Any]:
-    paths = [path for path in source if PurePosixPath(path).name == name]
-    if not paths:
+    path = _json_path(source, name)
+    if not path:
         return {}
-    path = next((path for path in paths if "en" in PurePosixPath(path).parts), sorted(paths)[0])
     found.used.add(path)
     try:
         known = json.loads(decoded(source.read(path), path))
@@ -140,10 +146,8 @@ def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: in
         number, name = (row[1], row[0]) if name_first else (row[0], row[1])
         number = number.strip()
         if not number.isdigit():
-            raise GraphError(f"{file}:{table.first_line + i}: {number!r} is no number: correct the line.")
+            raise GraphError(f"{file}:{table.lines[i]}: {number!r} is no number: correct the line.")
         if number in found:
-            raise GraphError(
-                f"{file}:{table.first_line + i}: number {number} is there twice: correct one of the lines."
-            )
+            raise GraphError(f"{file}:{table.lines[i]}: number {number} is there twice: correct one of the lines.")
         found[number] = name.strip()
     return found

@@ -43,7 +43,15 @@ def find_splits(paths: Iterable[str], folder: str, suffix: str = "") -> dict[Spl
     if not with_train:
         raise GraphError(f"There is no folder {folder} with a file of train.")
     (splits,) = with_train.values()
+    splits = {split: _plain(split, files, suffix) for split, files in splits.items()}
     if double := [split for split, files in splits.items() if len(files) > 1]:
         files = " and ".join(sorted(splits[double[0]]))
         raise GraphError(f"{double[0].value} is there {len(splits[double[0]])} times ({files}): keep one of them.")
     return {split: files[0] for split, files in splits.items()}
+
+
+def _plain(split: Split, files: list[str], suffix: str) -> list[str]:
+    """Return the file that is named for the split alone (train.tsv, not train_5.tsv) if there is one, else all."""
+    stems = {path: PurePosixPath(path).name.lower().split(".")[0].removesuffix(suffix) for path in files}
+    plain = [path for path, stem in stems.items() if stem in WORDS[split]]
+    return plain if len(plain) == 1 else files

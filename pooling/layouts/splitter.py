@@ -20,6 +20,7 @@ def divide(triples: Triples, shares: Mapping[Split, float], seed: int) -> dict[S
     if min(shares.values()) <= 0 or sum(shares.values()) >= 1:
         told = " and ".join(f"{share:g}" for share in shares.values())
         raise GraphError(f"Shares of valid and test: {told}. Give two above 0, below 1 together.")
+    places = {row: i for i, row in reversed(list(enumerate(triples.rows)))}  # the first of equal ones
     rows = list(dict.fromkeys(triples.rows))
     entities = Counter(name for h, _, t in rows for name in {h, t})
     relations = Counter(r for _, r, _ in rows)
@@ -43,4 +44,12 @@ def divide(triples: Triples, shares: Mapping[Split, float], seed: int) -> dict[S
         )
     train = [row for i, row in enumerate(rows) if i not in taken]
     parts = {Split.TRAIN: train, **drawn}
-    return {split: Triples(f"{triples.file} ({split.value})", part, (), triples.form) for split, part in parts.items()}
+    return {
+        split: Triples(
+            f"{triples.file} ({split.value})",
+            part,
+            [triples.lines[places[row]] for row in part] if triples.lines else (),
+            triples.form,
+        )
+        for split, part in parts.items()
+    }

@@ -2,6 +2,7 @@
 
 import csv
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pooling.graphs.source_data import GraphError, plural
@@ -21,18 +22,13 @@ ROLES = {  # names of columns, by what they hold
 
 @dataclass(frozen=True)
 class TextTable:
-    """Hold the rows of a text file, all of one width; row i is on line first_line + i. `header`: names, or none."""
+    """Hold the rows of a text file, all of one width, with the line of each. `header`: names, or none."""
 
     file: str
     separator: str
     header: tuple[str, ...]
     rows: list[list[str]]
-    first_line: int
-
-    @property
-    def lines(self) -> range:
-        """Return the line of each row."""
-        return range(self.first_line, self.first_line + len(self.rows))
+    lines: Sequence[int]
 
     @property
     def width(self) -> int:
@@ -50,6 +46,22 @@ def decoded(data: bytes, file: str) -> str:
         ) from None
 
 
+def text_lines(data: bytes, file: str) -> list[str]:
+    """Return the lines of a text, whatever ends them."""
+    text = decoded(data, file).replace("\r\n", "\n")
+    return (text if "\n" in text else text.replace("\r", "\n")).split("\n")
+
+
+def check_count(data: bytes, file: str, lines: int) -> None:
+    """Raise GraphError where the first line is no count, or another one than there are lines."""
+    first = text_lines(data, file)[0].strip()
+    if not first.isdigit():
+        raise GraphError(f"{file}:1: {first[:40]!r} is no count of lines: the first line of this layout is one.")
+    if int(first) != lines:
+        follow = "1 line follows" if lines == 1 else f"{lines:,} lines follow"
+        raise GraphError(f"{file}:1: the count is {int(first):,}, and {follow}: copy the file again.")
+
+
 def read_table(
     data: bytes,
     file: str,
@@ -63,31 +75,42 @@ def read_table(
     """Return the table of a file: `separator` by name, else the one that fits most lines; `skip` lines before it.
 
     `keep`: number of first fields to keep of each line; None keeps all. `least`: prefer a separator that gives at
-    least this many columns. `header`: "yes" or "no"; "" finds out whether the first line names columns.
+    least this many columns. `header`: "yes" or "no"; "" finds out whether the first line names columns. Empty lines,
+    and columns beyond `least` that are empty in every line, are left out.
 
-    GraphError names the line with another number of fields, or an empty one in the middle.
+    GraphError names the line with another number of fields.
     """
-    lines = decoded(data, file).replace("\r\n", "\n").split("\n")[skip:]
-    while lines and not lines[-1].strip():
-        lines.pop()
+    every = text_lines(data, file)
+    numbers = [i for i, line in enumerate(every, 1) if i > skip and line.strip()]
+    lines = [every[i - 1] for i in numbers]
     if not lines:
-        return TextTable(file, separator or "tab", (), [], skip + 1)
+        return TextTable(file, separator or "tab", (), [], [])
     chosen, width = _fitting(lines[:SAMPLED], file, separator, keep, least)
     try:
         rows = [row[:keep] for row in _split(lines, chosen)]
     except csv.Error as error:
         raise GraphError(f"{file} cannot be read as a table ({error}): look for a quote that never ends.") from None
-    for i, row in enumerate(rows):
-        if len(row) != width:
-            raise GraphError(
-                f"{file}:{skip + i + 1}: {plural(len(row), 'field')} where most lines have {width}, separated by"
-                f" {chosen}: correct the line, or name another separator."
-            )
+    _check_widths(rows, width, f"separated by {chosen}", file, numbers, least)
+    while width > least and not any(row[width - 1].strip() for row in rows):
+        width -= 1
+    if width < len(rows[0]):
+        rows = [row[:width] for row in rows]
     names = tuple(name.strip() for name in rows[0])
     has_names = roles_of(names) or any(name.startswith(":") or name.endswith(":ID") for name in names)
     if header == "yes" or (has_names and header != "no"):
-        return TextTable(file, chosen, names, rows[1:], skip + 2)
-    return TextTable(file, chosen, (), rows, skip + 1)
+        return TextTable(file, chosen, names, rows[1:], numbers[1:])
+    return TextTable(file, chosen, (), rows, numbers)
+
+
+def _check_widths(rows: list[list[str]], width: int, how: str, file: str, numbers: Sequence[int], least: int) -> None:
+    """Raise GraphError that names the first line with another number of fields."""
+    for i, row in enumerate(rows):
+        if len(row) != width:
+            qualifiers = " If its last fields are qualifiers, leave them out with --drop-qualifiers."
+            raise GraphError(
+                f"{file}:{numbers[i]}: {plural(len(row), 'field')} where most lines have {width}, {how}: correct the"
+                f" line, or name another separator.{qualifiers if len(row) > width == least == 3 else ''}"
+            )
 
 
 def roles_of(header: tuple[str, ...]) -> dict[str, int]:

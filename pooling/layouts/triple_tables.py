@@ -1,10 +1,13 @@
 """Read triples from tables: find the columns of head, relation and tail, and what stands beyond them."""
 
 import re
+from collections.abc import Iterable, Mapping
 
+from pooling.enums import Split
 from pooling.graphs.source_data import GraphError, plural
 from pooling.layouts.layout import LayoutOptions, Triples
-from pooling.layouts.tables import ROLES, TextTable, read_table, roles_of
+from pooling.layouts.source_files import SourceFiles
+from pooling.layouts.tables import ROLES, TextTable, check_count, read_table, roles_of, text_lines
 
 TIME = re.compile(r"^[-+]?[\d#]{1,4}([-/.][\d#]{1,2}){0,2}([T ].*)?$|^\d{9,13}$")
 TIME_NAME = re.compile(r"time|date|year|since|until|^ts$")
@@ -12,18 +15,41 @@ CLEARLY = 0.5  # of the distinct values of another column: that many a column of
 ORDERS = ("hrt", "htr", "rht", "rth", "thr", "trh")
 
 
-def read_triples(data: bytes, file: str, options: LayoutOptions, skip: int = 0, order: str = "") -> Triples:
-    """Return the triples of a file; `order`: of its columns, where the layout or a header does not say it.
+def read_splits(
+    source: SourceFiles, paths: Mapping[Split, str], options: LayoutOptions, order: str = ""
+) -> dict[Split, Triples]:
+    """Return the triples of each file. A first line that counts the others is compared with them.
 
+    `order`: of the columns, where the layout says it. Otherwise it is found once, from the lines of all files.
     GraphError for a file with other columns, names that are empty, and times or qualifiers that were not asked to be
     left out.
     """
+    counted = {split: _has_count(source.read(path), path) for split, path in paths.items()}
+    tables = {split: _table(source.read(path), path, options, counted[split]) for split, path in paths.items()}
+    usual = options.columns or order or sniffed_order(tables.values(), all(counted.values()))
+    return {split: _triples(table, options, usual) for split, table in tables.items()}
+
+
+def _has_count(data: bytes, file: str) -> bool:
+    """Return whether the first line is a number alone, above lines of several fields."""
+    lines = [line for line in text_lines(data, file) if line.strip()]
+    return len(lines) > 1 and lines[0].strip().isdigit() and not lines[1].strip().isdigit()
+
+
+def _table(data: bytes, file: str, options: LayoutOptions, has_count: bool) -> TextTable:
     keep = 3 if options.drop_qualifiers else None
-    table = read_table(data, file, options.separator, skip, keep, least=3, header=options.header)
+    table = read_table(data, file, options.separator, int(has_count), keep, least=3, header=options.header)
+    if has_count:
+        check_count(data, file, len(table.rows))
     if table.rows and table.width < 3:
         raise GraphError(f"{file}: {table.width} columns, separated by {table.separator}: triples need three.")
-    named = roles_of(table.header)
-    places = named or _places(options.columns or order or _sniffed_order(table))
+    return table
+
+
+def _triples(table: TextTable, options: LayoutOptions, order: str) -> Triples:
+    """Return the triples of a table; `order` is that of its columns, unless a header names them."""
+    file, named = table.file, roles_of(table.header)
+    places = named or _places(order)
     right = _right(table, places)
     if right is None:
         _check_rest(table, places, options, bool(named))
@@ -33,10 +59,10 @@ def read_triples(data: bytes, file: str, options: LayoutOptions, skip: int = 0, 
         row = (fields[h].strip(), fields[r].strip(), fields[t].strip())
         if not all(row):
             missing = list(ROLES)[row.index("")]
-            raise GraphError(f"{file}:{table.first_line + i}: the {missing} is empty: fill it in or remove the line.")
+            raise GraphError(f"{file}:{table.lines[i]}: the {missing} is empty: fill it in or remove the line.")
         if right is None or right[i]:
             rows.append(row)
-            lines.append(table.first_line + i)
+            lines.append(table.lines[i])
     form = f"separated by {table.separator}; columns {', '.join(_column_names(table, places))}"
     if right is not None:
         form += f"; {plural(len(right) - len(rows), 'line')} labelled wrong left out"
@@ -60,10 +86,20 @@ def _places(order: str) -> dict[str, int]:
     return {by_letter[letter]: i for i, letter in enumerate(order)}
 
 
-def _sniffed_order(table: TextTable) -> str:
-    """Return hrt, or htr where the third column has far fewer different values than the second."""
-    middle, last = (len({row[i] for row in table.rows}) for i in (1, 2))
-    return "htr" if last <= CLEARLY * middle and len(table.rows) > 3 else "hrt"
+def sniffed_order(tables: Iterable[TextTable], counted: bool = False) -> str:
+    """Return hrt, or htr where the third column is that of relations.
+
+    It is if it has far fewer different values than the second, or fewer and no name of the first column, where the
+    second has some. It is not if it alone has names of the first column. Numbers below a count are htr (OpenKE).
+    """
+    rows = [row for table in tables if not roles_of(table.header) for row in table.rows]
+    if counted and all(field.isdigit() for row in rows[:100] for field in row[:3]):
+        return "htr"
+    first, middle, last = ({row[i].strip() for row in rows} for i in range(3))
+    middle_is_known, last_is_known = not first.isdisjoint(middle), not first.isdisjoint(last)
+    if middle_is_known != last_is_known:
+        return "htr" if middle_is_known and len(last) < len(middle) else "hrt"
+    return "htr" if len(last) <= CLEARLY * len(middle) and len(rows) > 3 else "hrt"
 
 
 def _right(table: TextTable, places: dict[str, int]) -> list[bool] | None:

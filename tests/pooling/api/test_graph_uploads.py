@@ -50,7 +50,9 @@ def test_upload_answers_with_what_was_read(script: Client):
         "link_pattern": "",
         "ignored": [],
         "num_ignored": 0,
-        "warnings": [],
+        "warnings": [
+            "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv."
+        ],
     }
     assert [path.name for path in artifact_path("uploads").iterdir()] == [upload]
     assert Graph.objects.count() == 1

@@ -16,6 +16,7 @@ from django.conf import settings
 from pooling.enums import Split
 from pooling.graphs.checks import check_source
 from pooling.graphs.source_data import GraphError
+from pooling.layouts.doubts import ID
 from pooling.layouts.layout import LayoutOptions, Triples
 from pooling.layouts.preview import preview_lines
 from pooling.layouts.recognise import Reading, read_layout
@@ -96,6 +97,33 @@ FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
     ),
     "columns h t r": (three(".tsv", make=lambda row: (row[0], row[2], row[1])), {"columns": "htr"}, False, False),
     "quoted csv": (three(".csv", '","', make=lambda row: (f'"{row[0]}', row[1], f'{row[2]}"')), {}, False, False),
+    "empty lines and columns": (
+        {name: text.replace("\n", "\n\n", 1) for name, text in three(".tsv", make=lambda row: (*row, "")).items()},
+        {},
+        False,
+        False,
+    ),
+    "lines that end as on an old Macintosh": (
+        {name: text.replace("\n", "\r") for name, text in three(".tsv").items()},
+        {},
+        False,
+        False,
+    ),
+    "a byte order mark and CRLF": (
+        {name: "\ufeff" + text.replace("\n", "\r\n") for name, text in three(".tsv").items()},
+        {},
+        False,
+        False,
+    ),
+    "count lines": ({f"{split.value}.txt": counted(rows) for split, rows in SPLITS.items()}, {}, False, False),
+    "count lines and numbers (Fast-TransX)": (
+        {name.replace("2id", "") if name[0] in "tv" else name: text for name, text in OPENKE.items()},
+        {},
+        False,
+        False,
+    ),
+    "parts of train beside it": ({**three(".tsv"), "train_5.tsv": lines(TRAIN[:1])}, {}, False, False),
+    "columns h t r that names tell": (three(".tsv", make=lambda row: (row[0], row[2], row[1])), {}, False, False),
     "one folder of several": (
         {**three(".txt", folder="small/"), **three(".txt", folder="large/")},
         {"folder": "small"},
@@ -332,6 +360,29 @@ def test_descriptions_aliases_links_and_relation_labels_are_read(layout: str, tm
         assert "graph.ttl: 1 statement with a literal or a blank node left out." in reading.found.warnings
 
 
+def test_labels_of_relations_are_read_by_number(tmp_path: Path):
+    files = {**LIBKGE, "relation_strings.del": "0\tis fond of\n1\tis acquainted with\n"}
+    found = read_layout(write(tmp_path, files)).found
+    assert dict(found.relation_labels.rows) == {"likes": "is fond of", "knows": "is acquainted with"}
+
+
+def test_entries_of_json_have_a_file_and_no_line(tmp_path: Path):
+    of_z = {"label": "Zoe", "description": "nobody", "wiki": "https://x.org/z"}
+    files = {**CODEX, "data/entities/en/entities.json": json.dumps({"a": {"label": "Anna"}, "z": of_z})}
+    reading = read_layout(write(tmp_path, files))
+    assert "labels: 2 entries of data/entities/en/entities.json" in list(preview_lines(reading))
+    told = {entry["message"]: entry["examples"] for entry in check_source(reading.source_data(), "keep").report}
+    path = "data/entities/en/entities.json"
+    for what in ("label", "description", "link"):
+        assert told[f"1 entry of {path} ({what}) on an entity that no triple has; ignored."] == [f"{path} z"]
+
+
+def test_archive_that_was_cut_off_is_refused(tmp_path: Path):
+    (tmp_path / "graph.zip").write_bytes(b"PK\3\4 and no end")
+    with pytest.raises(GraphError, match=r"graph\.zip is no complete zip file: copy or pack it again\."):
+        read_layout(tmp_path / "graph.zip")
+
+
 def test_layout_names_where_the_folder_comes_from(tmp_path: Path):
     named = {
         name: read_layout(write(tmp_path / name, TEXTS[name])).found.layout
@@ -398,11 +449,37 @@ def test_columns_are_found_by_how_many_names_they_have(tmp_path: Path):
     assert "columns head, tail, relation" in reading.found.splits[Split.TRAIN].form
 
 
+def test_columns_have_one_order_in_all_files(tmp_path: Path):
+    """Few lines of test, which alone would look like h t r, are read as train is, and the other way round."""
+    rows = [(f"p{i}", f"r{i % 12}", f"c{(i * 5) % 17}") for i in range(120)]
+    few = [("p1", "r3", "c4"), ("p2", "r4", "c4"), ("p3", "r5", "c4"), ("p5", "r6", "c6")]
+    files = {"train.tsv": lines(rows), "valid.tsv": lines(rows[:1]), "test.tsv": lines(few)}
+    assert rows_of(read_layout(write(tmp_path / "hrt", files)))[Split.TEST] == few
+    turned = [(f"e{i}", f"e{(i * 7 + 1) % 40}", f"r{i % 3}") for i in range(40)]
+    files = {"train.tsv": lines(turned), "valid.tsv": lines(turned[:1]), "test.tsv": lines([("e1", "e5", "r0")])}
+    found = rows_of(read_layout(write(tmp_path / "htr", files)))
+    assert (found[Split.VALID], found[Split.TEST]) == ([("e0", "r0", "e1")], [("e1", "r0", "e5")])
+
+
+def test_few_tails_that_are_also_heads_are_no_relations(tmp_path: Path):
+    rows = [(f"e{i}", f"r{i % 20}", f"e{i % 4}") for i in range(60)]
+    files = {f"{name}.tsv": lines(rows) for name in NAMES}
+    assert rows_of(read_layout(write(tmp_path, files)))[Split.TRAIN] == rows
+
+
 def test_same_seed_divides_alike_and_another_one_not(tmp_path: Path):
     rows = [(f"e{i % 9}", f"r{i % 2}", f"e{(i * 5 + 1) % 11}") for i in range(60)]
     folder = write(tmp_path, {"graph.tsv": lines(rows)})
     one, same, other = (rows_of(read_layout(folder, LayoutOptions(shares=(0.1, 0.1), seed=s))) for s in (3, 3, 4))
     assert one == same != other
+
+
+def test_drawn_triples_keep_their_lines_and_repeats_are_told(tmp_path: Path):
+    folder = write(tmp_path, {"graph.csv": "head,relation,tail\n" + lines([*TRAIN, TRAIN[0]], ",")})
+    reading = read_layout(folder, LayoutOptions(shares=(0.2, 0.2)))
+    at = {row: line for of in reading.found.splits.values() for row, line in zip(of.rows, of.lines, strict=True)}
+    assert at == {row: i for i, row in enumerate(TRAIN, 2)}
+    assert "graph.csv: 1 triple more than once; the first was kept." in reading.found.warnings
 
 
 def test_every_name_stays_in_train_whatever_is_drawn():
@@ -417,6 +494,7 @@ def test_every_name_stays_in_train_whatever_is_drawn():
         assert sorted(row for part in parts.values() for row in part.rows) == sorted(set(rows))
 
 
+UNLABELLED = "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv."
 REFUSED: dict[str, tuple[dict, str]] = {
     "nothing known": ({"readme.md": "x"}, "docs/formats.md has a table"),
     "no train": ({"test.tsv": lines(TEST)}, "test.tsv and no file of train"),
@@ -439,13 +517,37 @@ REFUSED: dict[str, tuple[dict, str]] = {
     "no UTF-8": ({**three(".tsv")}, "train.tsv:2: byte 0xff is not UTF-8"),
     "times": (three(".txt", make=lambda row: (*row, "2014-01-01")), "a column of times (2014-01-01): leave times out"),
     "qualifiers": (three(".txt", make=lambda row: (*row, "q", "v")), "leave qualifiers out with --drop-qualifiers"),
-    "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 lines follow"),
+    "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 line follows"),
     "a count that is none": ({**OPENKE, "train2id.txt": "0 1 0\n"}, "'0 1 0' is no count of lines"),
     "a number without a name": ({**OPENKE, "test2id.txt": "1\n0 7 0\n"}, "test2id.txt:2: no entity has the number 7"),
     "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
     "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
     "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: is no JSON"),
     "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is not valid turtle"),
+    "another count above plain triples": (
+        {**three(".txt"), "test.txt": "3\n" + lines(TEST)},
+        "test.txt:1: the count is 3, and 1 line follows",
+    ),
+    "OpenKE without train": (
+        {name: text for name, text in OPENKE.items() if name != "train2id.txt"},
+        "test2id.txt, valid2id.txt and no file of train",
+    ),
+    "qualifiers in a few lines": (
+        {
+            **three(".txt", ","),
+            "train.txt": lines([*TRAIN, *TRAIN[:2], ("a", "likes", "b", "at", "x"), *TRAIN * 4], ","),
+        },
+        "train.txt:8: 5 fields where most lines have 3, separated by comma: correct the line, or name another"
+        " separator. If its last fields are qualifiers, leave them out with --drop-qualifiers.",
+    ),
+    "OGB with three columns": (
+        {"raw/edge.csv": "0,1,2\n", "raw/edge_reltype.csv": "0\n"},
+        "3 columns where OGB has two",
+    ),
+    "names of columns in a file of their own": (
+        {"rels.csv": ":START_ID,:END_ID,:TYPE\n", "data.csv": "a,b,likes\n"},
+        "rels.csv: no line below the names of columns",
+    ),
     "nothing to divide": ({"graph.tsv": "a\tr\tb\nc\ts\td\n"}, "2 triples cannot be divided"),
     "times under a header": (
         three(".csv", ",", header="head,relation,tail,date\n", make=lambda row: (*row, "May")),
@@ -528,7 +630,10 @@ def refusals(tmp_path_factory) -> list[str]:
         with pytest.raises(GraphError) as caught:
             check_source(read_layout(place, most=10_000).source_data(), "keep")
         said.append(str(caught.value))
-    return said
+    (folder / "graph.zip").write_bytes(b"PK\3\4 and no end")
+    with pytest.raises(GraphError) as caught:
+        read_layout(folder / "graph.zip", name="graph.zip")
+    return [*said, str(caught.value)]
 
 
 LINKED = ({**three(".tsv"), "entity_links.tsv": "a\tjavascript:alert(1)\n"}, "")
@@ -552,11 +657,16 @@ def test_doubts_are_told(tmp_path: Path):
     rows = [(ids[h], r, ids[t]) for h, r, t in TRAIN]
     files = {"train.tsv": "kopf\tart\tziel\n" + lines(rows), "valid.tsv": lines(rows[:1]), "test.tsv": lines(rows[1:2])}
     told = read_layout(write(tmp_path / "one", files)).found.warnings
-    assert "train.tsv:1 (kopf, art, ziel) has no name in common with other lines: is it a header?" in told
+    header = " (kopf, art, ziel) has no name in common with other lines: is it a header? If so, set --header to yes."
+    assert f"train.tsv:1{header}" in told
+    single = write(tmp_path / "single", {"graph.tsv": "kopf\tart\tziel\n" + lines(rows)})
+    assert f"graph.tsv:1{header}" in read_layout(single, LayoutOptions(shares=(0.2, 0.2))).found.warnings
     assert any("ids without labels" in warning for warning in told)
     files |= {"entity_labels.tsv": "Q1\tQ1\nQ2\tBen\nQ3\tQ3\n"}
     told = read_layout(write(tmp_path / "two", files)).found.warnings
     assert "2 of 5 entities have no label." in told  # the words of the header
+    plain = read_layout(write(tmp_path / "plain", three(".tsv"))).found.warnings
+    assert plain == [UNLABELLED]
     many = [(f"e{i}", f"r{i}", f"e{i + 1}") for i in range(300)]
     files = {"train.tsv": lines(many), "valid.tsv": lines(many[:2]), "test.tsv": lines(many[2:4])}
     assert any(
@@ -564,11 +674,20 @@ def test_doubts_are_told(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "is_id"),
+    [("Q5", True), ("/m/027rn", True), ("01vs_v8", True), ("GO:0008150", True), ("C0026106", True), ("17", True),
+     ("house_of_god", False), ("Apollo 11", False), ("neighbor", False), ("2010_FIFA_World_Cup", False)],
+)  # fmt: skip
+def test_names_that_are_ids_are_known(name: str, is_id: bool):
+    assert bool(ID.match(name)) == is_id
+
+
 def test_words_of_a_header_in_every_split_are_doubted_and_new_names_of_test_are_not(tmp_path: Path):
     told = read_layout(write(tmp_path / "one", three(".tsv", header="kopf\tart\tziel\n"))).found.warnings
-    assert {warning.split(" ")[0] for warning in told} == {"train.tsv:1", "valid.tsv:1", "test.tsv:1"}
+    assert {warning.split(" ")[0] for warning in told if "header" in warning} == {f"{name}.tsv:1" for name in NAMES}
     files = {**three(".tsv"), "test.tsv": "x\tknows\ty\nb\tknows\ta\n"}
-    assert read_layout(write(tmp_path / "two", files)).found.warnings == []
+    assert not [told for told in read_layout(write(tmp_path / "two", files)).found.warnings if "header" in told]
 
 
 def test_header_that_looks_like_one_can_be_a_triple(tmp_path: Path):
@@ -603,6 +722,7 @@ def test_preview_has_three_triples_of_each_split_and_ignored_files(tmp_path: Pat
         "    b | knows | a",
         "in all: 3 entities, 2 relations",
         "not read: notes.docx",
+        f"Warning: {UNLABELLED}",
     ]
 
 
