@@ -14,7 +14,7 @@ from annotation.questions.templates import newest_of_graph
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple, Relation
-from pooling.questions.templates import is_readable
+from pooling.questions.relation_names import is_readable
 
 EXAMPLES = 3
 

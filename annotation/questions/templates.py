@@ -17,7 +17,8 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import Graph, Pool, Relation
 from pooling.pools.files import several, tsv_lines
-from pooling.questions.templates import TemplateError, TemplateText, check_template, default_template, fill
+from pooling.questions.default_templates import default_template
+from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
 
 
 class QuestionText(NamedTuple):

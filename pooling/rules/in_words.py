@@ -9,7 +9,8 @@ import numpy as np
 from core.files.artifacts import artifact_path, check_sha256
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import System
-from pooling.questions.templates import default_template, fill
+from pooling.questions.default_templates import default_template
+from pooling.questions.templates import fill
 
 if TYPE_CHECKING:
     from pooling.rules.kernels.rule_table import Rules

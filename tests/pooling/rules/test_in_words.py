@@ -10,7 +10,7 @@ from core.files.artifacts import ArtifactError, artifact_path, sha256_of
 from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, System
-from pooling.questions.templates import default_template
+from pooling.questions.default_templates import default_template
 from pooling.rules.in_words import WEIGHTS, RuleRow, rules_in_words, rules_page, rules_tsv, statement_of
 from pooling.rules.kernels.rule_table import read_rules
 from pooling.runs.score import score_system
