@@ -128,21 +128,21 @@ def test_only_the_owner_reads_why_an_upload_was_refused(world, researcher, monke
     monkeypatch.setattr(lifecycle, "_send", lambda job_id, kind: None)
     kind = {"content_type": "application/json"}
     sent = researcher.post("/api/v1/graphs/town/uploads", {"system": "mine", "file_name": "x.run"}, **kind).json()
-    address, bad = f"/api/v1/uploads/{sent['id']}", GOOD + b"tail:p0:hidden Q0 p4 1 0.9 x\n"
+    address, bad = f"/api/v1/uploads/{sent['id']}", GOOD + b"tail:p0:quetzal Q0 p4 1 0.9 x\n"
     headers = {"X-Checksum-SHA256": hashlib.sha256(bad).hexdigest()}
     researcher.put(f"{address}/parts/1", bad, content_type="application/octet-stream", headers=headers)
     job = researcher.post(f"{address}/finish", {"parts": 1}, **kind).json()
     assert execute(job["id"], "test")
     own = researcher.get(address).json()
-    assert (own["parts"], own["notes"]) == ([], []) and "hidden" in own["refused"]
+    assert (own["parts"], own["notes"]) == ([], []) and "quetzal" in own["refused"]
     owner, other = Client(), Client()
     owner.force_login(world["researcher"])
-    assert "hidden" in owner.get("/graphs/town/runs").content.decode()
+    assert "quetzal" in owner.get("/graphs/town/runs").content.decode()
     other.force_login(make_person("other", site="researcher"))
     assert other.get(address).status_code == 404
     for page in (f"/api/v1/jobs/{job['id']}", "/api/v1/jobs", "/graphs/town/runs"):
         answer = other.get(page)
-        assert answer.status_code == 200 and "hidden" not in answer.content.decode(), page
+        assert answer.status_code == 200 and "quetzal" not in answer.content.decode(), page
     assert f"GET {address}" in other.get(f"/api/v1/jobs/{job['id']}").json()["error"]
     again = researcher.post(f"{address}/finish", {"parts": 1}, **kind)
     assert again.status_code == 400 and "This upload is over" in again.json()["error"]
