@@ -120,6 +120,7 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
     for language, code in [("python", setup), *blocks(for_managers)]:
         run(language, code, here)
     assert here["done"]["graph"]["num_train"] == 3
+    assert (here["back"]["pool"], here["back"]["name"], here["back"]["origin"]) == ("copy", "v1", "frozen")
 
 
 def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):

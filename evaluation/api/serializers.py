@@ -142,6 +142,12 @@ class ImportQrelsInput(Fields):
     file = serializers.FileField(help_text="UTF-8, plain or .gz.")
 
 
+class RestoreInput(Fields):
+    archive = serializers.FileField(help_text="The zip file of a test set, as a download of an export is.")
+    pool = serializers.SlugField(max_length=80, default="", allow_blank=True, help_text="Its name; empty: as it was.")
+    graph = serializers.SlugField(max_length=80, default="", allow_blank=True, help_text="Its name; empty: as it was.")
+
+
 class FamilyData(Fields):
     """A family of seeds: the systems that the chosen one stands for."""
 

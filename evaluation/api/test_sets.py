@@ -26,6 +26,7 @@ from evaluation.labels.terms import edit_terms
 from evaluation.models import Export, Qrels, Terms
 from evaluation.test_sets.export import request_export, zip_name, zip_path
 from evaluation.test_sets.files import ExportOptions
+from evaluation.test_sets.restore import restore_sent
 from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
 from pooling.api.serializers import JobData
 from pooling.runs.files import RunError
@@ -84,6 +85,23 @@ class ImportedQrels(Endpoint):
         file = asked["file"]
         named = {name: asked[name] for name in ("format", "threshold")}
         qrels = import_qrels(found, asked["name"], file.read(), str(file.name), user=request.user, **named)
+        return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
+
+
+class TestSets(Endpoint):
+    """POST the zip file of an exported test set: graph, pool, labels, runs and frozen qrels come back; for managers."""
+
+    __test__ = False  # not a test, whatever pytest makes of its name
+    parser_classes = [MultiPartParser]
+    most_bytes = MOST_BYTES + MAX_BODY
+
+    def allowed(self, person: Any) -> bool:
+        return can_manage(person)
+
+    @extend_schema(request=data.RestoreInput, responses={201: data.QrelsData})
+    def post(self, request: SignedInRequest) -> Response:
+        asked = checked(data.RestoreInput, request)
+        qrels = restore_sent(asked["archive"], name=asked["pool"], graph_name=asked["graph"], user=request.user)
         return Response(data.QrelsData(qrels).data, status.HTTP_201_CREATED)
 
 

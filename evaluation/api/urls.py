@@ -16,6 +16,7 @@ urlpatterns = [
     path("pools/<slug:pool>/qrels/<slug:qrels>/terms", test_sets.QrelsTerms.as_view(), name="api-qrels-terms"),
     path("pools/<slug:pool>/imported-qrels", test_sets.ImportedQrels.as_view(), name="api-imported-qrels"),
     path("pools/<slug:pool>/trec/<str:file>", test_sets.TrecFile.as_view(), name="api-trec-file"),
+    path("test-sets", test_sets.TestSets.as_view(), name="api-test-sets"),
     path("pools/<slug:pool>/exports", test_sets.PoolExports.as_view(), name="api-pool-exports"),
     path("exports/<int:export>", test_sets.ExportOne.as_view(), name="api-export"),
     path("exports/<int:export>/download", test_sets.ExportDownload.as_view(), name="api-export-download"),

@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, models, transaction
 from django.db.models import Q, QuerySet, TextChoices
 
+from annotation.judging.judgements import live_labels
 from annotation.models import CheckLabel, Label, SurplusLabel
 from core.enums import LIVE
 from core.files.artifacts import artifact_path
@@ -194,9 +195,15 @@ def answer_run_uses(system: System, **kwargs: Any) -> list[str]:
 
 
 def _precious(subject: Subject, going: Going) -> list[str]:
-    labels = sum(going[model].count() for model in _PEOPLES if model in going)
+    every = sum(going[model].count() for model in _PEOPLES if model in going)
+    labels = live_labels().filter(pk__in=going[Label].values("pk")).count() if Label in going else 0
+    others = every - labels
     frozen = going[Qrels].filter(origin=QrelsOrigin.FROZEN).count() if Qrels in going else 0
-    held = [f"{labels:,} {'labels of people' if labels > 1 else 'label'}"] if labels else []
+    held = [f"{labels:,} {'labels' if labels > 1 else 'label'} of people"] if labels else []
+    kinds = "changed, withdrawn, late, or to a check"
+    held += [f"{others:,} {'answers' if others > 1 else 'answer'} of people that no judgement counts ({kinds})"] * (
+        others > 0
+    )
     held += [f"{frozen:,} frozen qrels"] if frozen else []
     if not held:
         return []

@@ -6,14 +6,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.errors import UserError
 from evaluation.labels.pool_table import EvaluationError
+from evaluation.labels.terms import LONGEST, Creator, checked_terms
 from evaluation.models import Qrels, Terms
+from evaluation.test_sets.archive import NAME, reason
 from evaluation.test_sets.labels import LabelFigures
 from pooling.enums import PoolRule
 from pooling.models import System
 from pooling.training.train import family_of
 
-NAME = "test_set.json"
 FORMAT = 1
 TERMS = ("version", "licence", "citation", "creators", "url", "changed", "created_at")
 
@@ -58,8 +60,8 @@ def description_lines(
     yield from json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True).split("\n")
 
 
-def read_description(folder: Path) -> Described:
-    """Read test_set.json of a folder; EvaluationError if it is missing or another thing."""
+def read_description(folder: Path, called: str) -> Described:
+    """Read test_set.json of a folder; EvaluationError, which calls it `called`, if it is missing or another thing."""
     path = folder / NAME
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
@@ -71,24 +73,61 @@ def read_description(folder: Path) -> Described:
         texts = {key: str(told[key]) for key in ("graph", "name", "qrels")}
         pool, systems = dict(told["pool"]), [dict(of) for of in told["systems"]]
         PoolRule(pool["rule"])
-        wanted = [pool["depth"] + 0, pool["seed_source"] + "", [*pool["filters"]], [of["name"] + "" for of in systems]]
-        assert wanted and isinstance(pool["contributors"], list)
+        _check_kinds(pool, systems)
         LabelFigures.of_stored(pool["labels"])
         return Described(
             **texts,
             created_at=datetime.fromisoformat(told["created_at"]),
-            terms=[
-                {name: of[name] for name in TERMS} | {"created_at": datetime.fromisoformat(of["created_at"])}
-                for of in told["terms"]
-            ],
+            terms=[_terms(of) for of in told["terms"]],
             pool=pool,
             systems=systems,
             left_out=list(told["left_out"]),
         )
     except FileNotFoundError:
         raise EvaluationError(
-            f"{folder.name} has no {NAME}: give a folder or zip file that export_test_set of this version wrote, or a "
+            f"{called} has no {NAME}: give a folder or zip file that export_test_set of this version wrote, or a "
             "graph and a file of judgements. Nothing was imported."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise EvaluationError(f"{NAME} cannot be read ({error}): export it again. Nothing was imported.") from error
+    except EvaluationError:
+        raise
+    except (OSError, RecursionError, ValueError, KeyError, TypeError, AttributeError, UserError) as error:
+        raise EvaluationError(
+            f"{NAME} cannot be read ({reason(error)}): export it again. Nothing was imported."
+        ) from error
+
+
+def _check_kinds(pool: dict[str, Any], systems: list[dict[str, Any]]) -> None:
+    """Raise ValueError or KeyError where a value is of another kind than export_test_set writes."""
+    lists = {
+        "filters": pool["filters"],
+        "contributors": pool["contributors"],
+        "systems": [of["name"] for of in systems],
+    }
+    lists |= {key: [of.get(key, "") for of in systems] for key in ("kind", "family")}
+    for name, of in {**lists, "seed_source": [pool["seed_source"]]}.items():
+        if not isinstance(of, list) or not all(isinstance(one, str) for one in of):
+            raise ValueError(f"{name} is not what export_test_set writes")
+    numbers = [pool["depth"], *(of.get("seed") or 0 for of in systems)]
+    if not all(isinstance(one, int) and 0 <= one < 1 << 31 for one in numbers):
+        raise ValueError("a depth or seed is not a whole number from 0")
+
+
+def _terms(told: dict[str, Any]) -> dict[str, Any]:
+    """Return a version of the terms; an error where a field is nothing that terms can have."""
+    checked_terms(
+        {
+            "citation": told["citation"] + "",
+            "url": told["url"] + "",
+            "creators": [Creator(of["name"], of["orcid"]) for of in told["creators"]],
+        }
+    )
+    for name in ("licence", "changed"):  # a licence may be from a time when any text was one
+        if len(told[name] + "") > LONGEST[name]:
+            raise ValueError(f"the {name} is too long")
+    creators = [{"name": of["name"], "orcid": of["orcid"]} for of in told["creators"]]
+    created_at = datetime.fromisoformat(told["created_at"])
+    return {name: told[name] for name in TERMS} | {
+        "version": int(told["version"]),
+        "creators": creators,
+        "created_at": created_at,
+    }

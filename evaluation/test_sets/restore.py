@@ -1,15 +1,16 @@
 """Import an exported test set into this site: its graph, pool, labels, runs and frozen qrels, all of it or nothing."""
 
+from __future__ import annotations
+
 import hashlib
 import shutil
 import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from annotation.enums import JudgementOrigin, Verdict
@@ -21,10 +22,11 @@ from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import SETTLED, facts, frozen_table
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.labels.qrels import write_qrels
+from evaluation.labels.qrels import check_new, write_qrels
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels, Terms
-from evaluation.test_sets.description import NAME, Described, read_description
+from evaluation.test_sets.archive import ADVICE, MOST_BYTES, MOST_SENT_BYTES, SUMS, check_sums, opened
+from evaluation.test_sets.description import Described, read_description
 from evaluation.test_sets.restored_runs import restore_runs
 from evaluation.test_sets.restored_tables import Judgements, read_gathered, read_judgement_table
 from pooling.enums import PoolingAct, PoolOrigin, PoolState
@@ -38,30 +40,47 @@ from pooling.pools.build import check_name, store_seeds
 from pooling.pools.files import several
 from pooling.pools.rows import write_rows
 
-SUMS = "CHECKSUMS.sha256"
-MOST_BYTES = 50 << 30  # of an archive, unpacked
-_ADVICE = "Copy or export it again. Nothing was imported."
 _SPLITS = {"train.tsv": "train.tsv", "valid.tsv": "valid.tsv", "test.tsv": "original_test.tsv"}
 _NEEDED = (*_SPLITS.values(), "judgements.tsv", "pool.tsv", "labels.jsonl")
 _VERDICTS = {LabelState.POSITIVE: Verdict.POSITIVE, LabelState.NEGATIVE: Verdict.NEGATIVE}
 _JUDGED = ("agreed", "adjudicated", "imported", "undecided")  # how a triple with a judgement was settled
 
 
-def restore_test_set(path: Path, *, name: str = "", graph_name: str = "", user: User | None = None) -> Qrels:
+def restore_sent(file: UploadedFile[Any], *, name: str, graph_name: str, user: User) -> Qrels:
+    """Take back a zip file that a page or a script sends, as restore_test_set does, within bounds that fit a site."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "archive.zip"  # the name that it is sent with is never used as a path
+        with path.open("wb") as kept:
+            kept.writelines(file.chunks())
+        called = str(file.name)
+        return restore_test_set(path, called=called, name=name, graph_name=graph_name, user=user, most=MOST_SENT_BYTES)
+
+
+def restore_test_set(
+    path: Path,
+    *,
+    called: str = "",
+    name: str = "",
+    graph_name: str = "",
+    user: User | None = None,
+    most: int = MOST_BYTES,
+) -> Qrels:
     """Take back a folder or zip file that export_test_set wrote; return its qrels, frozen under the name they had.
 
     The pool is called `name`, the graph `graph_name`, each as it was called unless given; a graph of that name with
     the same triples is used. Labels of people become imported labels under their pseudonyms, systems imported systems
     with the ranks that the test set has. EvaluationError, GraphError or PoolError say what is wrong; nothing is left.
+    called: what messages call the file; most: bytes that a zip file may have when it is unpacked.
     """
     made: list[Path] = []
+    called = called or path.name
     try:
-        with _opened(path) as folder:
-            _check_sums(folder)
-            told = read_description(folder)
+        with opened(path, called, most) as folder:
+            check_sums(folder, called, _NEEDED)
+            told = read_description(folder, called)
             if "positives only" in told.left_out:
                 raise EvaluationError(
-                    f"{path.name} holds positives only, so that its pool cannot be made again: take a whole export, or "
+                    f"{called} holds positives only, so that its pool cannot be made again: take a whole export, or "
                     "import its judgements.tsv to a graph. Nothing was imported."
                 )
             pool_name = name or told.name
@@ -74,49 +93,6 @@ def restore_test_set(path: Path, *, name: str = "", graph_name: str = "", user: 
         raise
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Path]:
-    """Give the folder with test_set.json: the one named, the only one in it, or that of a zip file, unpacked."""
-    if path.is_dir():
-        yield _top(path)
-        return
-    if not zipfile.is_zipfile(path):
-        what = "is neither a folder nor a zip file" if path.exists() else "does not exist"
-        raise EvaluationError(f"{path.name} {what}: give what export_test_set wrote. Nothing was imported.")
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            with zipfile.ZipFile(path) as packed:
-                if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
-                    raise EvaluationError(f"{path.name} is too large when unpacked. Nothing was imported.")
-                packed.extractall(scratch)
-        except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as error:
-            raise EvaluationError(f"{path.name} cannot be unpacked: {error}. {_ADVICE}") from error
-        yield _top(Path(scratch))
-
-
-def _top(folder: Path) -> Path:
-    inside = [one for one in folder.iterdir() if one.is_dir()]
-    return inside[0] if not (folder / NAME).exists() and len(inside) == 1 else folder
-
-
-def _check_sums(folder: Path) -> None:
-    """Raise EvaluationError that names the files which are missing or are not those that were written."""
-    path = folder / SUMS
-    if not path.exists():
-        raise EvaluationError(f"{folder.name} has no {SUMS}: give what export_test_set wrote. Nothing was imported.")
-    told = [line.partition("  ") for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
-    names = {name for _, _, name in told}
-    wrong = [f"{name} is missing" for name in _NEEDED if name not in names]
-    for sha256, _, name in told:
-        file = folder / name
-        if not file.resolve().is_relative_to(folder.resolve()) or not file.is_file():
-            wrong.append(f"{name} is missing")
-        elif sha256_of(file) != sha256:
-            wrong.append(f"{name} is not the file that was written (SHA-256 differs)")
-    if wrong:
-        raise EvaluationError(several(wrong, _ADVICE))
-
-
 def _restore(folder: Path, told: Described, name: str, graph_name: str, user: User | None, made: list[Path]) -> Qrels:
     """Write rows and files; `made` gets the files as they are written. The caller holds the transaction."""
     graph = _graph(folder, graph_name, user, made)
@@ -124,6 +100,7 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
     arrays = open_graph(graph)
     judged = read_judgement_table(folder / "judgements.tsv", arrays)
     pool = _pool(folder, told, name, graph, judged, arrays)
+    check_new(pool, told.qrels)
     record(user, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
     _labels(folder / "labels.jsonl", pool, judged, arrays)
     systems = restore_runs(folder, told, pool, judged.triples, user, made)
@@ -164,8 +141,8 @@ def _graph(folder: Path, name: str, user: User | None, made: list[Path]) -> Grap
     same = ours.entities == theirs.entities and ours.relations == theirs.relations
     if not same or any(not np.array_equal(getattr(ours, of), getattr(theirs, of)) for of in ("train", "valid", "test")):
         raise EvaluationError(
-            f"There is another graph {name} here, with other triples: give the test set's graph another name with "
-            "--graph. Nothing was imported."
+            f"There is another graph {name} here, with other triples: give the test set's graph another name "
+            "(--graph of the command). Nothing was imported."
         )
     return there
 
@@ -186,7 +163,7 @@ def _pool(folder: Path, told: Described, name: str, graph: Graph, judged: Judgem
     store_seeds(pool, seeds)
     gathered = read_gathered(folder / "pool.tsv", seeds, arrays, told.pool["contributors"])
     if not np.array_equal(gathered.triples, judged.triples[~judged.is_seed]):
-        raise EvaluationError(f"pool.tsv and judgements.tsv hold other triples. {_ADVICE}")
+        raise EvaluationError(f"pool.tsv and judgements.tsv hold other triples. {ADVICE}")
     write_rows(pool, gathered, judged.reasons[~judged.is_seed], np.arange(len(gathered.triples)))
     return pool
 
@@ -199,7 +176,7 @@ def _labels(path: Path, pool: Pool, judged: Judgements, arrays: GraphArrays) -> 
     lines = [line for line in read if not isinstance(line, SkippedLine)]
     wrong += [f"{path.name}:{line.line}: its triple is not in the pool" for line in lines if line.triple not in ids]
     if wrong:
-        raise EvaluationError(several(wrong, _ADVICE))
+        raise EvaluationError(several(wrong, ADVICE))
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     ImportedLabel.objects.bulk_create(
         (

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from core.files.artifacts import artifact_path, sha256_of
 from core.people.audit_log import record
 from evaluation.labels.pool_table import EvaluationError
+from evaluation.test_sets.archive import reason
 from evaluation.test_sets.description import Described
 from pooling.enums import PoolingAct, SystemState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -38,6 +39,12 @@ def restore_runs(
 
     triples int32[n, 3]: seeds and pooled ones. The caller holds the transaction.
     """
+    names = [str(of["name"]) for of in told.systems]
+    if taken := System.every.filter(graph=pool.graph, name__in=names).order_by("name").values_list("name", flat=True):
+        raise EvaluationError(
+            f"Graph {pool.graph.name} has systems {', '.join(taken[:10])} already, and their runs may be others: give "
+            "the test set's graph another name (--graph of the command). Nothing was imported."
+        )
     arrays = open_graph(pool.graph)
     asked = np.concatenate([triples, arrays.test])
     topics = Topics(question_keys(questions_of(asked)[0], *arrays.shape), f"the topics of pool {pool.name}")
@@ -159,4 +166,4 @@ def _lines(path: Path, arrays: GraphArrays) -> Iterator[tuple[int, ...]]:
                     keys[question] = parse_question_id(question, arrays)
                 yield keys[question], arrays.entity_index[answer], strict, first, last, candidates, returned
     except (OSError, EOFError, KeyError, ValueError) as error:
-        raise EvaluationError(f"{path.name}:{number}: cannot be read ({error}). {_ADVICE}") from error
+        raise EvaluationError(f"{path.name}:{number}: cannot be read ({reason(error)}). {_ADVICE}") from error

@@ -1,9 +1,7 @@
 """The page Export of a pool with its frozen qrels, archives and TREC files, and the page that imports a test set."""
 
-import tempfile
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -35,7 +33,7 @@ from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
 from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
-from evaluation.test_sets.restore import restore_test_set
+from evaluation.test_sets.restore import restore_sent
 from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
 from pooling.models import Graph, Pool
 from pooling.runs.files import RunError
@@ -178,10 +176,7 @@ def import_page(request: SignedInRequest) -> HttpResponse:
 
 
 def _restore(user: User, asked: dict[str, Any]) -> Qrels:
-    with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "set.zip"  # its own name is never used as a path
-        path.write_bytes(asked["archive"].read())
-        return restore_test_set(path, name=asked["pool_name"], graph_name=asked["graph_name"], user=user)
+    return restore_sent(asked["archive"], name=asked["pool_name"], graph_name=asked["graph_name"], user=user)
 
 
 def _import(user: User, asked: dict[str, Any]) -> Qrels:

@@ -206,6 +206,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "api-qrels": (("town-pool", "none"), (401, 403, 403, 404, 404)),
     "api-qrels-terms": (("town-pool", "none"), (401, 403, 403, 404, 404)),
     "api-imported-qrels": (("town-pool",), POST_ONLY_API),
+    "api-test-sets": ((), POST_ONLY_API),
     "api-trec-file": (("town-pool", "qrels.txt"), API),
     "api-pool-exports": (("town-pool",), API),
     "api-export": ((1,), (401, 403, 403, 404, 404)),

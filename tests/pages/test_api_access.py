@@ -145,6 +145,9 @@ TABLE: dict[str, list[Row]] = {
             statuses=(401, 403, 403, 403, 403, 201),
         )
     ],
+    "api-test-sets": [
+        post(body=lambda: {"archive": sent(b"x")}, scopes="manage", statuses=(401, 403, 403, 403, 403, 400))
+    ],
     "api-trec-file": [get(P, "topics.tsv")],
     "api-pool-exports": [
         get(P),

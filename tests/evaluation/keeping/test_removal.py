@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.db import connection
 
-from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
+from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from core.enums import JobState
 from core.errors import UserError
 from core.files.artifacts import artifact_path
@@ -17,7 +18,7 @@ from evaluation.keeping import removal
 from evaluation.keeping.archive import KeepingError
 from evaluation.keeping.removal import find_subject, preview, remove
 from evaluation.keeping.tables import tables
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import freeze_qrels, read_frozen
 from evaluation.models import Figure, Qrels, Study
 from evaluation.test_sets.imports import import_test_set
 from pooling.enums import PoolingAct, PoolingJob
@@ -111,6 +112,21 @@ def test_labels_of_people_keep_a_pool_and_its_graph(world: World):
         with pytest.raises(KeepingError, match=r"^\w+ stays\. It holds 2 labels of people"):
             remove(subject, None)
     assert counts() == before
+
+
+def test_answers_that_no_judgement_counts_are_told_apart_from_the_labels_of_the_card(world: World):
+    label = Label.objects.order_by("pk").first()
+    assert label is not None
+    fields = ("slot", "item", "annotator", "template")
+    changed = {name: getattr(label, name) for name in fields}
+    Label.objects.create(supersedes=label, answer="Y", client_id=uuid4(), **changed)
+    of_item = {name: changed[name] for name in fields if name != "slot"}
+    SurplusLabel.objects.create(answer="Y", client_id=uuid4(), **of_item)
+    told = "It holds 2 labels of people and 2 answers of people that no judgement counts (changed, withdrawn, late, or "
+    assert preview(world.pool).refused[0].startswith(told + "to a check), which nobody can make again")
+    qrels = freeze_qrels(world.pool, "v1")
+    assert f"{len(read_frozen(qrels).labels)} labels of people" in preview(world.pool).refused[0]
+    assert preview(world.pool, with_labels=True).refused == []
 
 
 def test_with_labels_everything_of_the_campaign_goes_and_people_stay(world: World):
