@@ -13,6 +13,7 @@ from annotation.enums import ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import PLACES
+from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
 from core.people.roles import CampaignRole, SiteRole
@@ -31,7 +32,7 @@ class Overview:
     places: int  # for a label: two an item
     labels: int  # in these places
     held: int  # questions in somebody's hands now
-    pace_ms: float | None  # median active time of the last labels
+    pace_ms: float | None  # median active time of the last labels of people
     reports: int  # that nobody has answered
     unreleased: int  # triples for people that no batch has released yet
 
@@ -74,8 +75,12 @@ def overview(campaign: Campaign) -> Overview:
 
 
 def pace(campaign: Campaign) -> float | None:
-    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels."""
+    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels.
+
+    Simulated people have made-up times, which do not count.
+    """
     given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, supersedes=None, active_ms__gt=0)
+    given = given.exclude(simulated("annotator"))
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return median(times) if times else None
 

@@ -17,6 +17,7 @@ from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, CheckLabel, Flag, Label, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.people.members import roles_in
+from annotation.people.simulated import is_simulated
 from annotation.quality.kernel import Share
 from annotation.quality.reports import week_of
 from annotation.questions.templates import question_text
@@ -89,6 +90,10 @@ class Annotator(NamedTuple):
     person: User
     roles: str
     work: Work
+
+    @property
+    def is_simulated(self) -> bool:
+        return is_simulated(self.person)
 
 
 class LastLabel(NamedTuple):

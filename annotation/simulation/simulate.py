@@ -7,7 +7,6 @@ from urllib.parse import quote
 from uuid import UUID, uuid5
 
 import numpy as np
-from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
@@ -21,16 +20,16 @@ from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.people.accounts import add_person
+from annotation.people.simulated import ADJUDICATOR, NAME, simulated
 from annotation.quality.checks import claim_questions
 from annotation.release.next_batch import unreleased
+from annotation.sources.evidence import needs_link
 from annotation.sources.verified import verified
 from core.callbacks import Tell
 from core.people.roles import CampaignRole
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
-NAME = "sim-annotator-"
-ADJUDICATOR = "sim-adjudicator"
 _BATCH = 40
 _IDS = UUID("6d1c7e0c-6f4f-4d6a-9f0e-0d7c0b6b4a11")
 _OTHER = {Answer.YES: Answer.NO, Answer.NO: Answer.YES, Answer.CANT_TELL: Answer.CANT_TELL}
@@ -62,10 +61,8 @@ def simulate(campaign: Campaign, how: Simulation, tell: Tell | None = None) -> S
 
 
 def simulated_labels(pool: Pool) -> int:
-    """Count the labels that count and are of simulated people, who cannot sign in."""
-    theirs = Q(annotator__username__startswith=NAME) | Q(annotator__username=ADJUDICATOR)
-    labels = live_labels().filter(theirs, item__campaign__pool=pool)
-    return labels.filter(annotator__password__startswith=UNUSABLE_PASSWORD_PREFIX).count()
+    """Count the labels that count and are of simulated people."""
+    return live_labels().filter(simulated("annotator"), item__campaign__pool=pool).count()
 
 
 class _Run:
@@ -148,12 +145,13 @@ class _Run:
         number = 0 if person == self.adjudicator else 1 + self.people.index(person)
         if np.random.default_rng([self.how.seed, number, *facts]).random() < error_rate:
             answer = _OTHER[answer]
-        reason = "The source decides." if answer != Answer.CANT_TELL else "No source says."
+        rule = self.campaign.evidence_rule
+        reason = "As in the known truth." if answer != Answer.CANT_TELL else "Not in the known truth."
         is_final = person == self.adjudicator
         given = GivenAnswer(
             uuid5(_IDS, f"{place.ticket}:{person.pk}"),
             answer,
-            source_url="" if answer == Answer.CANT_TELL else self._link(triple.relation, triple.head),
+            source_url=self._link(triple.relation, triple.head) if needs_link(rule, answer) else "",
             comment=reason if is_final or answer == Answer.CANT_TELL else "",
             active_ms=2500 + sum(facts) * 7919 % 9000,
         )

@@ -18,10 +18,15 @@ _REQUIRED: dict[str, set[str]] = {
 }
 
 
+def needs_link(rule: str, answer: str) -> bool:
+    """Tell whether the rule of a campaign asks for a link with this answer."""
+    return answer in _REQUIRED[EvidenceRule(rule)]
+
+
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
     """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:
-        if answer in _REQUIRED[EvidenceRule(rule)]:
+        if needs_link(rule, answer):
             raise EvidenceError(f"A {Answer(answer).label} needs a link to its evidence. {_allowed(hosts)}")
         return
     problem = problem_of(url, hosts)

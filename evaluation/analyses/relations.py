@@ -6,6 +6,7 @@ import numpy as np
 
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.relation_groups import ValuesUnder, by_bands, by_categories, caption, group_table, values_under
+from evaluation.sections.relation_names import named_relations
 from evaluation.sections.relation_shares import relation_shares, reweighting
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
@@ -29,7 +30,8 @@ def all_relations(context: Context) -> list[Section]:
 
 def _distribution(context: Context, measure: Measure, old: ValuesUnder, new: ValuesUnder) -> Section:
     """Build the section of quartiles over relations, for each system under the two label sets."""
-    groups = by_relation(context.table.ranks, context.table.graph.relations)
+    graph = context.table.graph
+    groups = by_relation(context.table.ranks, graph.relations)
     title = f"{measure.label} relation by relation"
     drawn, rows, medians = [], list[list[Cell]](), []
     for side in (old, new):
@@ -67,7 +69,10 @@ def _distribution(context: Context, measure: Measure, old: ValuesUnder, new: Val
         [
             Table("distribution", title, columns, rows),
             *(
-                group_table(context, measure, f"by-relation-{side.key}", "Relation", side, groups, used_only=True)
+                named_relations(
+                    group_table(context, measure, f"by-relation-{side.key}", "Relation", side, groups, used_only=True),
+                    graph,
+                )
                 for side in (new, old)
             ),
         ],

@@ -12,6 +12,7 @@ from evaluation.labels.scored_runs import RunsByState
 from evaluation.max_k.stored_runs import scoring_jobs
 from evaluation.measures.rank_table import Floats
 from evaluation.sections.builders import chart, series_of
+from evaluation.sections.relation_names import named_relations
 from evaluation.sections.section import (
     Action,
     Analysis,
@@ -220,13 +221,14 @@ def _by_relation(decided: Decided) -> Section:
         Column("false", "False", "count"),
         *(Column(f"accuracy-{one.system}", one.system, "value") for one in decided.shown),
     ]
+    table = Table("by-relation", title, columns, rows, in_files=len(rows) > LONGEST)
     return Section(
         "by-relation",
         title,
         "Share of the judged triples of each relation that a system decides as people did. Few triples make a coarse"
         " figure.",
         f"{_caption(context, judged)} Thresholds from validation.",
-        [Table("by-relation", title, columns, rows, in_files=len(rows) > LONGEST)],
+        [named_relations(table, context.table.graph)],
     )
 
 

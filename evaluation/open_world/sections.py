@@ -9,6 +9,7 @@ from evaluation.open_world.kernels.pool import AnswerCounts, discordant_share, m
 from evaluation.open_world.pool_world import CURVE, LEAST_JUDGED, PoolWorld, ReportedMetric, pool_world
 from evaluation.open_world.theory_settings import COMPARED, METRICS
 from evaluation.sections.builders import chart, series_of, table_of
+from evaluation.sections.relation_names import named_relations, relation_axis
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, Table, cell, label_caption
 
 MOST_BARS = 30
@@ -52,9 +53,10 @@ def _shares(context: Context, world: PoolWorld) -> Section:
     own = np.flatnonzero(world.enough)
     own = own[np.argsort(-shares[own], kind="stable")]
     few = f"; the chart has the {MOST_BARS} largest." if own.size > MOST_BARS else "."
-    left, names = total.candidates - total.judged, context.table.graph.relations
-    bars = series_of("β", [names[r] for r in own[:MOST_BARS]], shares[own[:MOST_BARS]])
-    look = {"lying": True, "x": "β, at least", "yaxis": {"autorange": "reversed"}}
+    left, graph = total.candidates - total.judged, context.table.graph
+    shown = own[:MOST_BARS].tolist()
+    bars = series_of("β", [graph.relations[r] for r in shown], shares[shown])
+    look = {"lying": True, "x": "β, at least", "yaxis": relation_axis(shown, graph)}
     return Section(
         "share",
         "Share of right answers that the test set lacks (β), at least",
@@ -62,7 +64,7 @@ def _shares(context: Context, world: PoolWorld) -> Section:
         " test do not have: new / (new + all original test answers of the same questions).",
         f"{label_caption(context.labels, context.settings)} Questions: those of the seeds. Relations with fewer than"
         f" {LEAST_JUDGED} judged candidates are one group{few}",
-        [_share_table(names, world, total, own)],
+        [named_relations(_share_table(graph.relations, world, total, own), graph)],
         chart("bars", "Share of missing answers by relation", [bars], **look) if own.size else None,
         finding=f"At least {100 * total.beta:.1f} % of the right answers are missing:"
         f" {total.new:,} new ones beside {total.test:,} of the test set.",

@@ -138,7 +138,7 @@ def _table_2(context: Context, chosen: LabelSet) -> Section:
         if not found[q]:
             break
         asked = questions_from_keys(context.table.question_keys[q : q + 1], *graph.shape)
-        given, relation = graph.label(int(asked.entity[0])), graph.relations[int(asked.relation[0])]
+        given, relation = graph.label(int(asked.entity[0])), graph.relation_name(int(asked.relation[0]))
         words = f"?, {relation}, {given}" if asked.side[0] else f"{given}, {relation}, ?"
         of_question = table.question == q
         old, new = (_names(graph, table.entity[of_question & right & of]) for of in (is_seed, ~is_seed))

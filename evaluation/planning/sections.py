@@ -39,7 +39,7 @@ from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-NOT_MEASURED = f"not measured yet: fewer than {LEAST_TIMED} labels have a measured time"
+NOT_MEASURED = f"not measured yet: fewer than {LEAST_TIMED} labels of people have a measured time"
 BEYOND = "not reached within the pool"
 NO_BUDGET = "the campaign has no budget"
 

@@ -21,8 +21,9 @@ from evaluation.planning.kernel import (
 )
 from evaluation.planning.work_left import Work, work_of
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
-from evaluation.sections.relation_shares import LONGEST_NAME
+from evaluation.sections.relation_names import named_relations, relation_axis
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, numbers
+from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.orders import ORDERS
 
 SHOWN = 15  # relations in the chart
@@ -146,11 +147,12 @@ def _whose(row: RelationYield) -> str:
 def by_relation(context: Context) -> list[Section]:
     work = work_of(context.pool)
     found = yields(context, work)
-    return [_next(context, found, work), _by_depth(found)]
+    return [_next(context, found, work), _by_depth(found, context.table.graph)]
 
 
 def _next(context: Context, found: Yields, work: Work) -> Section:
-    table = _next_table(found, work)
+    graph = context.table.graph
+    table = named_relations(_next_table(found, work), graph)
     every = table.rows[0]  # in the foot, which has no numbers but counts: the yield is text
     share = "" if found.every.share is None else f"{100 * found.every.share:.1f} %"
     left = "" if found.every.curve is None else sum(row.left or 0.0 for row in found.relations)
@@ -166,15 +168,14 @@ def _next(context: Context, found: Yields, work: Work) -> Section:
         f" by weighted least squares (Zobel 1998). Own curve from {LEAST_JUDGED} judged, {LEAST_POSITIVE} positive and"
         f" {LEAST_DEPTHS} depths on. A judgement is taken to need {per.value:.2f} labels.",
         [replace(table, rows=table.rows[1:], foot=foot)],
-        _next_chart(shown, work) if shown else None,
-        _says(found),
+        _next_chart(shown, work, graph) if shown else None,
+        _says(found, graph),
         _notes(context, found),
     )
 
 
-def _next_chart(shown: Sequence[RelationYield], work: Work) -> Chart:
+def _next_chart(shown: Sequence[RelationYield], work: Work, graph: GraphArrays) -> Chart:
     names = [row.name for row in shown]
-    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
     expected = numbers([100 * (row.per_label(work) or 0.0) for row in shown])
     return chart(
         "bars",
@@ -182,7 +183,7 @@ def _next_chart(shown: Sequence[RelationYield], work: Work) -> Chart:
         [series_of("positives in 100 labels", names, expected)],
         x="expected positives in 100 labels",
         lying=True,
-        yaxis={"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
+        yaxis=relation_axis([row.relation for row in shown], graph),
     )
 
 
@@ -221,7 +222,7 @@ def nan_if_none(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _says(found: Yields) -> str:
+def _says(found: Yields, graph: GraphArrays) -> str:
     left = [row.left or 0.0 for row in found.relations]
     unjudged = found.every.num_unjudged
     if not unjudged:
@@ -229,7 +230,7 @@ def _says(found: Yields) -> str:
     if found.every.curve is None:
         return f"Too little is judged to say how many positives the {unjudged:,} unjudged triples hold."
     expected = f"About {sum(left):,.0f} positives are expected among the {unjudged:,} unjudged triples."
-    return f"{expected} A label pays most in {found.relations[0].name}."
+    return f"{expected} A label pays most in {graph.relation_name(found.relations[0].relation)}."
 
 
 def _notes(context: Context, found: Yields) -> list[str]:
@@ -247,7 +248,7 @@ def _notes(context: Context, found: Yields) -> list[str]:
     return notes
 
 
-def _by_depth(found: Yields) -> Section:
+def _by_depth(found: Yields, graph: GraphArrays) -> Section:
     every, relations = found.every, sorted(found.relations, key=lambda row: row.name)
     depths = list(range(1, len(every.judged) + 1))
     shares = [Share(int(p), int(n)) for p, n in zip(every.positive, every.judged, strict=True)]
@@ -266,6 +267,7 @@ def _by_depth(found: Yields) -> Section:
         [row.name, *(_share_cell(Share(int(p), int(n))) for p, n in zip(row.positive, row.judged, strict=True))]
         for row in relations
     ]
+    of_relations = named_relations(Table("yield-relations", "Yield of each relation by depth", columns, rows), graph)
     all_relations = table_of(
         "yield-depth",
         "All relations by depth",
@@ -285,7 +287,7 @@ def _by_depth(found: Yields) -> Section:
         "The share of positives among the judged triples of each pool depth, for all relations and for each."
         " A yield that hardly falls says that the pool is not saturated.",
         f"n = {every.num_judged:,} judged triples for people. Brackets: 95 % Wilson interval.{curve.replace('-', '−')}",
-        [all_relations, Table("yield-relations", "Yield of each relation by depth", columns, rows)],
+        [all_relations, of_relations],
         chart("lines", "Yield by pool depth", series, x="pool depth", y="share of positives"),
     )
 

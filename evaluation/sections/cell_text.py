@@ -12,9 +12,9 @@ def is_number(kind: str) -> bool:
 
 
 def cell_text(value: Any, kind: str) -> str:
-    """Return the number of a cell by the kind of its column; "undefined" if it has none."""
+    """Return the label of a cell, or its number by the kind of its column; "undefined" if it has none."""
     if isinstance(value, dict):
-        value = value.get("value")
+        value = value.get("label", value.get("value"))
     if value is None:
         return "undefined"
     return value if isinstance(value, str) else _number_text(value, kind).replace("-", "−")

@@ -7,6 +7,7 @@ from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
+from evaluation.sections.relation_names import named_relations, relation_axis
 from evaluation.sections.section import (
     Cell,
     Chart,
@@ -26,7 +27,6 @@ from pooling.pools.kernels.shares import SMOOTHING, divergence, shares
 
 CHARTED = 20  # relations in the chart
 ALL_TRIPLES = "all triples of the graph"  # train, valid and test
-LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
 
 
 def positives_by_relation(context: Context, chosen: LabelSet) -> Ints:
@@ -171,7 +171,7 @@ def relation_shares(context: Context) -> Section:
                 [Column("pair", "P ‖ Q", "text"), Column("divergence", "D, nats", "value")],
                 [[name, cell(value, "one of the two has no positive triple")] for name, value in apart.items()],
             ),
-            Table("shares", "Relation shares", columns, rows),
+            named_relations(Table("shares", "Relation shares", columns, rows), context.table.graph),
         ],
         _shares_chart(context, differing, old, new),
         " ".join([*_moved_most(context, differing, old, new), *(_apart(name, value) for name, value in apart.items())]),
@@ -205,8 +205,9 @@ def _moved_most(context: Context, differing: Ints, old: Floats, new: Floats) -> 
     if not differing.size:
         return []
     r = differing[0]
+    name = context.table.graph.relation_name(r)
     return [
-        f"The share of {context.table.graph.relations[r]} differs most: {100 * old[r]:.1f} % of the positive triples of"
+        f"The share of {name} differs most: {100 * old[r]:.1f} % of the positive triples of"
         f" {context.against.name}, {100 * new[r]:.1f} % of those of {context.labels.name}."
     ]
 
@@ -226,7 +227,6 @@ def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Ch
         }
         for chosen, colour, share in ((context.against, "--control", old), (context.labels, "--accent", new))
     ]
-    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
     return Chart(
         "bars",
         f"Shares of {len(names)} relations under {context.against.name} and {context.labels.name}",
@@ -234,6 +234,6 @@ def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Ch
             "series": series,
             "x": "% of the positive triples",
             "lying": True,
-            "yaxis": {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"},
+            "yaxis": relation_axis(order.tolist(), context.table.graph),
         },
     )

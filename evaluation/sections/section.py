@@ -25,7 +25,7 @@ from pooling.models import Pool
 Json = dict[str, Any]
 SYSTEMS = "systems"  # the setting that every page takes
 # A cell: text, a count, a number; or a mapping with value (null: undefined, for its reason), low and high, moved,
-# or mean, sd and n over the seeds that a value stands for
+# or mean, sd and n over the seeds that a value stands for, or the label that pages show for a key
 Cell = str | int | float | None | Json
 
 

@@ -49,12 +49,14 @@ def table_csv(context: Context, table: Any) -> str:
 
 @register.simple_tag
 def cell(value: Any, kind: str) -> SafeString:
-    """Return a cell as HTML: its number with its spread or interval, or the reason why it is undefined."""
+    """Return a cell as HTML: its number with its spread or interval, its label, or why it is undefined."""
     text = cell_text(value, kind)
     if not isinstance(value, dict):
         return format_html("{}", text)
     if value.get("value") is None:
         return format_html('<span class="undefined" title="{}">undefined</span>', value.get("reason", ""))
+    if "label" in value:
+        return format_html('<span title="{}">{}</span>', value["value"], text)
     more = spread_text(value, kind)
     return format_html('{} <span class="muted">{}</span>', text, more) if more else format_html("{}", text)
 

@@ -84,7 +84,8 @@ def seed_array(pool: Pool) -> Ids:
 class RelationShare:
     """Hold the triples of a relation and their share: among the seeds, in test, in the whole graph."""
 
-    relation: str
+    relation: str  # its key
+    name: str
     seeds: int
     test: int
     whole: int
@@ -124,7 +125,7 @@ def seed_report(pool: Pool) -> SeedReport:
     columns = [*counts, *(np.nan_to_num(shares(count)) for count in counts)]
     used = np.flatnonzero(counts[0] + counts[1])
     rows = [
-        RelationShare(graph.relations[r], *values)
+        RelationShare(graph.relations[r], graph.relation_name(r), *values)
         for r, *values in zip(used.tolist(), *(column[used].tolist() for column in columns), strict=True)
     ]
     rows.sort(key=lambda row: -abs(row.difference))

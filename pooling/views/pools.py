@@ -172,8 +172,9 @@ def seeds_csv(request: HttpRequest, name: str) -> HttpResponse:
 def _share_chart(report: SeedReport) -> dict[str, Any]:
     """Return the chart of the relations whose shares differ most."""
     rows = report.rows[:SHOWN]
-    names = [row.relation for row in rows]
-    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names]
+    names = [row.relation for row in rows]  # labels can be equal
+    labels = [row.name for row in rows]
+    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in labels]
     series = [
         {"name": "test", "colour": "--control", "x": names, "y": [100 * row.test_share for row in rows]},
         {"name": "seeds", "colour": "--accent", "x": names, "y": [100 * row.seeds_share for row in rows]},

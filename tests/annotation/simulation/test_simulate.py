@@ -1,8 +1,14 @@
+import pytest
+
+from annotation.campaigns.overview import overview
 from annotation.enums import Answer
 from annotation.models import Batch, Campaign, Item, Judgement, Label, Slot
+from annotation.people.accounts import add_person
+from annotation.people.simulated import NAME
+from annotation.quality.annotators import annotators
 from annotation.simulation.simulate import Simulation, simulate
 from pooling.models import PooledTriple
-from tests.annotation.factories import claim
+from tests.annotation.factories import answer, claim
 
 
 def truth_of(world) -> dict:
@@ -76,3 +82,35 @@ def test_share_that_is_left_to_people_is_one_of_the_whole_pool(world) -> None:
     in_batches(world)
     simulate(world.campaign, Simulation(truth_of(world), error_rate=0, leave=0.5))
     assert list(Item.objects.order_by("order").values_list("state", flat=True)) == ["settled"] * 3 + ["open"] * 3
+
+
+@pytest.mark.parametrize(("rule", "linked"), [("both", {"Y", "N"}), ("yes", {"Y"}), ("never", set())])
+def test_only_answers_that_need_a_link_have_one(world, rule: str, linked: set[str]) -> None:
+    Campaign.objects.update(evidence_rule=rule)
+    world.campaign.refresh_from_db()
+    simulate(world.campaign, Simulation(truth_of(world), error_rate=0))
+    given = Label.objects.all()
+    assert {label.answer for label in given} == {"Y", "N"}
+    assert {label.answer for label in given if label.source_url} == linked
+    assert {label.answer for label in given if not label.source_url} == {"Y", "N"} - linked
+
+
+def test_made_up_times_are_no_pace(world, manager) -> None:
+    simulate(world.campaign, Simulation(truth_of(world), error_rate=0, limit=6))
+    assert overview(world.campaign).pace_ms is None
+    slot, *_ = claim(world.campaign, world.ann, 50)
+    answer(world.ann, slot, active_ms=7000)
+    assert overview(world.campaign).pace_ms == 7000
+    rows = annotators(world.campaign)
+    assert {row.person.username.startswith(NAME) for row in rows} == {True, False}
+    assert all(row.is_simulated == row.person.username.startswith(NAME) for row in rows)
+    html = manager.get("/pools/p1/campaign/annotators").content.decode()
+    assert html.count('data-test="simulated"') == sum(row.is_simulated for row in rows)
+
+
+def test_person_with_the_name_and_a_password_is_not_simulated(world) -> None:
+    person, _ = add_person(f"{NAME}1", "annotator", world.campaign, password="a-long-password-of-mine")
+    slot, *_ = claim(world.campaign, person, 50)
+    answer(person, slot, active_ms=7000)
+    assert overview(world.campaign).pace_ms == 7000
+    assert [row.is_simulated for row in annotators(world.campaign)] == [False]

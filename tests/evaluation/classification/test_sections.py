@@ -15,6 +15,7 @@ from evaluation.classification.sections import ANALYSIS
 from evaluation.labels.pool_table import pool_table
 from evaluation.measures.label_state import LabelState
 from evaluation.sections.section import Section, Table
+from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.runs import score as runs
@@ -80,6 +81,15 @@ def test_figures_are_those_of_scikit_learn_on_the_models_own_scores(ready: Pool,
             "validation": float(((of_validation >= thresholds.value[seen.triples[:, 1]]) == seen.positive).mean()),
         }
         assert {key: found[key][name] for key in expected} == pytest.approx(expected)
+
+
+def test_relations_are_shown_by_their_labels(ready: Pool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(GraphArrays, "relation_name", lambda graph, relation: f"label {relation}")
+    keys = open_graph(ready.graph).relations
+    rows = table_of(sections_of(ANALYSIS, context_of(ready)), "by-relation").rows
+    assert rows and all(
+        row[0] == {"value": row[0]["value"], "label": f"label {keys.index(row[0]['value'])}"} for row in rows
+    )
 
 
 def test_one_answer_for_every_triple_is_told_beside(ready: Pool):

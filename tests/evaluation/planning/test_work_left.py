@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import Verdict
@@ -104,6 +105,13 @@ def test_pace_is_the_median_of_each_person(world: World, monkeypatch):
     assert pace_of(world.pool) == Pace(Span(pytest.approx(usual), 10, pytest.approx(usual)), 54, 3)
     timed(world, monkeypatch, {"ann": [10_000] * 30, "ben": [20_000] * 20})
     assert pace_of(world.pool) == Pace(Span(14, 10, 20), 50, 2)
+
+
+def test_pace_is_of_people_alone(world: World, monkeypatch):
+    timed(world, monkeypatch, {"ann": [10_000] * 20, "ben": [1_000] * 60})
+    User.objects.filter(pk=world.ben.pk).update(username="sim-annotator-1", password="!unusable")
+    world.ben.refresh_from_db()
+    assert pace_of(world.pool) == Pace(Span(10, 10, 10), 20, 1)
 
 
 def test_pace_needs_twenty_timed_labels(world: World, monkeypatch, labelled: Pool):
