@@ -72,7 +72,7 @@ class Endpoint(base.Endpoint):
         check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)
 
 
-_NO_MEMBER = "You are no member of this campaign any more: your answer is not saved. Ask a manager to add you again."
+_NO_MEMBER = "You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again."
 
 
 class Claim(Endpoint):

@@ -123,7 +123,7 @@ def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> li
     with transaction.atomic():
         contact, before = rules.get("contact"), lock_campaign(campaign).contact_id
         if contact and contact.pk != before and not managers().filter(pk=contact.pk).exists():
-            raise CampaignError(f"{contact.username} is no manager: only a manager answers reports.")
+            raise CampaignError(f"{contact.username} is not a manager: only managers answer reports.")
         return change_fields(campaign, rules, AnnotationAct.RULES_SET, by)
 
 

@@ -57,9 +57,7 @@ class RulesForm(PageForm):
         "0: no label can be changed.",
     )
     gold_percent = _limited(
-        "gold_percent",
-        "Gold items, percent",
-        "After a hundred questions given to a person, about so many gold items were among them. 0: none.",
+        "gold_percent", "Gold items, percent", "Gold questions per 100 questions given to a person. 0: none."
     )
     contact = forms.ModelChoiceField(
         label="Contact",

@@ -20,9 +20,7 @@ PASSWORDS_DIFFER = "The two passwords differ."
 
 
 class PersonForm(PageForm):
-    username = forms.CharField(
-        label="Name", max_length=150, help_text="An account is made if there is none of this name."
-    )
+    username = forms.CharField(label="Name", max_length=150, help_text="If nobody has this name, an account is made.")
     role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
 
 

@@ -95,7 +95,7 @@ class StoppingForm(PageForm):
         label="Budget, in labels",
         min_value=0,
         required=False,
-        help_text="No batch comes by itself once so many labels were given, or are wanted for what is released. "
+        help_text="Once this many labels are given or needed for released triples, no batch comes by itself. "
         "Empty: no limit.",
     )
     target_tau = forms.FloatField(

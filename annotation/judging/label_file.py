@@ -64,7 +64,7 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
     except (ValueError, RecursionError):
         return SkippedLine(number, "is not JSON")
     if not isinstance(given, dict):
-        return SkippedLine(number, "is no JSON object")
+        return SkippedLine(number, "is not a JSON object")
     if missing := [key for key in REQUIRED if not isinstance(given.get(key), str)]:
         return SkippedLine(number, f"has no text under {', '.join(missing)}")
     more = [given.get(key) or "" for key in OPTIONAL]
@@ -81,7 +81,7 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
         return SkippedLine(number, "has no label")
     answer = WORDS.get(raw.strip())
     if answer is None:
-        return SkippedLine(number, f"label {raw!r} is none of {', '.join(WORDS)}")
+        return SkippedLine(number, f"label {raw!r} is not one of {', '.join(WORDS)}")
     triple, unknown = triple_ids(fields, graph)
     if triple is None:
         return SkippedLine(number, unknown)
@@ -89,7 +89,7 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
     if len(annotator) > 150 or len(source_url) > 2000:
         return SkippedLine(number, "annotator is longer than 150 or source URL than 2000 characters")
     if source_url and not source_url.lower().startswith(("https://", "http://")):
-        return SkippedLine(number, f"source {source_url[:80]!r} is no web address")
+        return SkippedLine(number, f"source {source_url[:80]!r} is not a web address")
     try:
         at = datetime.fromisoformat(time) if time else None
     except ValueError:

@@ -139,7 +139,7 @@ def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
 
 def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | None) -> None:
     if given.answer not in Answer.values:
-        raise AnswerRefused(f"The answer {given.answer!r} is none of Y, N and ?.")
+        raise AnswerRefused(f"{given.answer!r} is not a valid answer. Use Y, N or ?.")
     if len(given.comment) > MAX_COMMENT:
         raise AnswerRefused(f"The comment has {len(given.comment)} characters: shorten it to {MAX_COMMENT}.")
     if "\0" in given.comment:

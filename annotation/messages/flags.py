@@ -34,7 +34,7 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
     if known is not None:
         return known
     if kind not in FlagKind.values:
-        raise AnswerRefused(f"{kind!r} is no kind of report: choose one of {', '.join(FlagKind.values)}.")
+        raise AnswerRefused(f"{kind!r} is not a kind of report: choose one of {', '.join(FlagKind.values)}.")
     if kind == FlagKind.OTHER and not text:
         raise AnswerRefused("Say in a sentence what is wrong.")
     if len(text) > MAX_TEXT or "\0" in text:

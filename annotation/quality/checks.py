@@ -273,7 +273,7 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
     many were drawn; CampaignError if there are none, or the person does not label here.
     """
     if not campaign.members.filter(person=person).exists():
-        raise CampaignError(f"{person.username} is no member of this campaign: add them first.")
+        raise CampaignError(f"{person.username} is not a member of this campaign: add them first.")
     if size < 1:
         raise CampaignError("A sample has at least one judgement.")
     rng = np.random.default_rng([seed, campaign.pool_id, person.pk])

@@ -33,7 +33,7 @@ def read_settings(lines: Sequence[str]) -> OrderSettings:
         except ValueError:
             numbers = []
         if not name.strip() or not numbers or not np.isfinite(numbers).all():
-            raise CampaignError(f"{line.strip()!r} is no setting: write name = number, or name = number, number.")
+            raise CampaignError(f"{line.strip()!r} is not a setting: write name = number, or name = number, number.")
         found[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
     return found
 

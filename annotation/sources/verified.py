@@ -197,5 +197,5 @@ def _checked_host(host: str) -> str:
     except ValueError:
         host = ""
     if not _HOST.fullmatch(host):
-        raise CampaignError(f"{typed!r} is no host: give the name alone, as in en.wikipedia.org.")
+        raise CampaignError(f"{typed!r} is not a host name: give the name alone, as in en.wikipedia.org.")
     return host

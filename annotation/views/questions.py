@@ -33,7 +33,7 @@ from pooling.views.find import find_pool
 
 SIZE = 20
 MAX_LENGTH = 500
-FILTERS = {"name": "made from the name", "odd": "made from a name that is no words", "written": "written"}
+FILTERS = {"name": "made from the name", "odd": "made from a name that is not words", "written": "written"}
 ORDERS = {"triples": "most triples", "name": "by name"}
 
 

@@ -31,7 +31,7 @@ class ByCursor(CursorPagination):
         try:
             return super().paginate_queryset(queryset, request, view)
         except (exceptions.NotFound, DjangoValidationError, ValueError) as error:  # a position is what somebody sent
-            words = "This is no cursor of this list: follow next from the first page."
+            words = "This is not a cursor of this list: follow next from the first page."
             raise exceptions.ValidationError({"cursor": words}) from error
 
     def get_page_size(self, request: Request) -> int:

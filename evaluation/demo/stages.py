@@ -62,7 +62,7 @@ def _graph_done(demo: Demo) -> bool:
     graph = Graph.objects.filter(name=NAME).first()
     if graph is not None and not graph.has_closed_world:
         raise EvaluationError(
-            f"There is a graph {NAME} that is none of families, so the demo cannot use its name. "
+            f"There is a graph {NAME} that does not consist of families, so the demo cannot use its name. "
             "Run the demo in a folder of its own: TRIPLEPOOL_VAR=/some/folder make demo."
         )
     return graph is not None

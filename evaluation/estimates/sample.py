@@ -178,13 +178,13 @@ def _drawing(pool: Pool) -> tuple[_Drawing, Batch]:
     batches = list(campaign.batches.filter(origin=BatchOrigin.ORDER).order_by("number"))
     if not batches:
         raise NoSampleError(
-            f"Everything in pool {pool.name} was given to people at once, so what is judged so far is no random"
+            f"Everything in pool {pool.name} was given to people at once, so what is judged so far is not a random"
             f" sample. Once all is judged, the measures themselves are the values. {how}"
         )
     first, by = batches[0], ORDERS.get(batches[0].order)
     if by is None or not by.is_sample:
         raise NoSampleError(
-            f"The order {by.label if by else first.order!r} chose the first batch of pool {pool.name}, and it is no"
+            f"The order {by.label if by else first.order!r} chose the first batch of pool {pool.name}, and it is not a"
             f" random sample: what it leaves out differs from what it picks. {how}"
         )
     drawn_by = _drawn_by(first)

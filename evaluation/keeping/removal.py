@@ -209,8 +209,8 @@ def _precious(subject: Subject, going: Going) -> list[str]:
         return []
     kind = type(subject)._meta.verbose_name
     return [
-        f"It holds {' and '.join(held)}, which nobody can make again: archive it instead. Who is sure makes a "
-        f"backup and deletes it on the server: remove {kind} {subject} --with-labels."
+        f"It holds {' and '.join(held)}, which nobody can make again: archive it instead. If you are sure, make a "
+        f"backup and delete it on the server: remove {kind} {subject} --with-labels."
     ]
 
 

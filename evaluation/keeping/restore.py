@@ -66,7 +66,7 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
     except OSError as error:  # also what a damaged .zst or .gz gives
         raise BackupError(f"{path} cannot be read: {error.strerror or error}. Nothing was restored.") from error
     if not isinstance(manifest, dict):
-        raise BackupError(f"{path.name} is no whole backup: its manifest is missing. Nothing was restored.")
+        raise BackupError(f"{path.name} is not a complete backup: its manifest is missing. Nothing was restored.")
     if manifest.get("format") != FORMAT:
         raise BackupError(
             f"{path.name} has format {manifest.get('format')!r}, and this version of the program reads {FORMAT}: "
@@ -74,7 +74,7 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
             "sets there, and import them here. Nothing was restored."
         )
     if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
-        words = f"{path.name} is no whole backup: its manifest has no {lacking[0]}"
+        words = f"{path.name} is not a complete backup: its manifest has no {lacking[0]}"
         raise BackupError(f"{words}. {ANOTHER}")
     told = manifest["members"]
     if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):

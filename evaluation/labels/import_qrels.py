@@ -172,7 +172,7 @@ def _grades(threshold: int) -> dict[str, LabelState]:
 
 def _no_label(word: str, words: Words, what: str) -> str:
     """Say that a file has no such word, and what to do if it may be a grade."""
-    known = f"{what} {word[:40]!r} is none of {', '.join(words)}"
+    known = f"{what} {word[:40]!r} is not one of {', '.join(words)}"
     may_be_grade = "1" in words and "2" not in words and word in map(str, GRADES)
     return f"{known}; for grades from 0 to {GRADES[-1]} give a threshold" if may_be_grade else known
 

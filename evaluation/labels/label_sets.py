@@ -191,7 +191,8 @@ def parse_time(text: str) -> datetime:
         when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise EvaluationError(
-            f"{text[:40]!r} is no time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as in +02:00)."
+            f"{text[:40]!r} is not a valid time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as in"
+            " +02:00)."
         ) from error
     if when > timezone.now():
         raise EvaluationError(f"{text[:40]!r} has not come yet: labels as they stood are of the past.")

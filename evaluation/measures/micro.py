@@ -55,6 +55,6 @@ ROWS = (
         "Every answer weighs the same, so questions with many answers dominate.",
         "mean over (q, a) of [rank(q, a) <= {k}]", SOURCE, hits, (1, 3, 10),
         parameters="k = {k}: the largest rank that is a hit",
-        caution="An answer that shares the first place with another candidate has rank 1.5, which is no hit at 1.",
+        caution="An answer that shares the first place with another candidate has rank 1.5, which is not a hit at 1.",
     ),
 )  # fmt: skip

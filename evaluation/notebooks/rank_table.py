@@ -268,7 +268,7 @@ def _check_labels(qrels: pd.DataFrame) -> None:
     _check_keys(qrels, "qrels", ["question", "candidate"], needed=["label"])
     known = "1, 0, -1, " + ", ".join(repr(name) for name in LABELS if isinstance(name, str))
     bad = ~qrels["label"].map(lambda label: label in LABELS).to_numpy(dtype=bool)
-    _refuse(bad, qrels, "qrels", f"the label is none of {known}")
+    _refuse(bad, qrels, "qrels", f"the label is not one of {known}")
 
 
 def _check_keys(frame: pd.DataFrame, name: str, keys: list[str], needed: list[str] | None = None) -> None:

@@ -54,7 +54,7 @@ def methods(context: Context) -> list[Paragraph]:
         (
             "Stability",
             f"20 sizes from 1 to 95 %, {REPEATS} seeded random subsets a size, seed {settings.seed}. A triple that"
-            " is left out loses its label: it is no answer, and not filtered either.",
+            " is left out loses its label: it is neither an answer nor filtered.",
         ),
         (
             "Tests",

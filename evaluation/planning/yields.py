@@ -242,7 +242,7 @@ def _notes(context: Context, found: Yields) -> list[str]:
     is_fair = campaign is None or campaign.order == "depth" or ORDERS[campaign.order].is_sample
     if campaign is not None and campaign.batch_size and not is_fair:
         notes.append(
-            "The order of judging prefers triples that look positive, so the judged ones are no random sample of a"
+            "The order of judging prefers triples that look positive, so the judged ones are not a random sample of a"
             " depth, and the expectation is too high."
         )
     return notes

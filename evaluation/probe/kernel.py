@@ -113,7 +113,9 @@ def _log_ranks(ranks: ArrayLike, num_entities: int) -> Floats:
         raise ValueError(f"{num_entities} entities: PROBE needs at least one")
     wrong = ~((given >= 1) & ((given <= num_entities) | np.isinf(given)))
     if wrong.any():
-        raise ValueError(f"{given[wrong][0]:g} is no rank among {num_entities} entities: give 1 to that, or inf")
+        raise ValueError(
+            f"{given[wrong][0]:g} is not a rank among {num_entities} entities: give 1 to {num_entities}, or inf"
+        )
     missing = np.isinf(given)
     if num_entities == 1:
         return np.where(missing, np.inf, 0.0)

@@ -47,7 +47,7 @@ def read_judgement_table(path: Path, graph: GraphArrays) -> Judgements:
             _, _, _, state, settled, _, reason, *_ = fields
             for word, known in ((state, _STATES), (settled, SETTLED), (reason, REASONS)):
                 if word not in known:
-                    problem = f"{word[:40]!r} is none of {', '.join(filter(None, known))}"
+                    problem = f"{word[:40]!r} is not one of {', '.join(filter(None, known))}"
         if problem or triple is None:
             problems.append(f"{path.name}:{number}: {problem}")
             continue

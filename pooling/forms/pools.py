@@ -150,7 +150,9 @@ class GrowthForm(PageForm):
     depth = forms.IntegerField(label="New depth", required=False, max_value=MOST_CANDIDATES)
     score_again = score_again_field()
     systems = forms.MultipleChoiceField(label="Systems to add", required=False, widget=forms.CheckboxSelectMultiple)
-    sample = share_field("Share of test triples to add", "Of all test triples; drawn from those that are no seeds yet.")
+    sample = share_field(
+        "Share of test triples to add", "Of all test triples; drawn from those that are not seeds yet."
+    )
     count = forms.IntegerField(label="Number of seeds to add", min_value=1, required=False)
     stratify = forms.ChoiceField(label="Stratify", required=False, choices=STRATIFIED_BY)
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)

@@ -129,7 +129,7 @@ def _json(source: SourceFiles, name: str, found: Found) -> dict[str, Any]:
     try:
         known = json.loads(decoded(source.read(path), path))
     except json.JSONDecodeError as error:
-        raise GraphError(f"{path}:{error.lineno}: is no JSON ({error.msg}): copy the file again.") from None
+        raise GraphError(f"{path}:{error.lineno}: this is not JSON ({error.msg}): copy the file again.") from None
     if not isinstance(known, dict):
         raise GraphError(f"{path}: a list where there is an object with a key for each entity.")
     return known
@@ -146,7 +146,7 @@ def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: in
         number, name = (row[1], row[0]) if name_first else (row[0], row[1])
         number = number.strip()
         if not number.isdigit():
-            raise GraphError(f"{file}:{table.lines[i]}: {number!r} is no number: correct the line.")
+            raise GraphError(f"{file}:{table.lines[i]}: {number!r} is not a number: correct the line.")
         if number in found:
             raise GraphError(f"{file}:{table.lines[i]}: number {number} is there twice: correct one of the lines.")
         found[number] = name.strip()

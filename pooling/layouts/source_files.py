@@ -57,7 +57,7 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     elif zipfile.is_zipfile(path):
         found = _of_zip(path, called)
     elif path.suffix == ".zip":
-        raise GraphError(f"{called} is no complete zip file: copy or pack it again.")
+        raise GraphError(f"{called} is not a complete zip file: copy or pack it again.")
     elif path.suffix != ".gz" or path.name.endswith(".tar.gz"):
         found = _of_tar(path, called, limit) if tarfile.is_tarfile(path) else {path.name: _of_file(path)}
     else:

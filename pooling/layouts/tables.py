@@ -56,7 +56,9 @@ def check_count(data: bytes, file: str, lines: int) -> None:
     """Raise GraphError where the first line is no count, or another one than there are lines."""
     first = text_lines(data, file)[0].strip()
     if not first.isdigit():
-        raise GraphError(f"{file}:1: {first[:40]!r} is no count of lines: the first line of this layout is one.")
+        raise GraphError(
+            f"{file}:1: {first[:40]!r} is not a count of lines, which the first line of this layout must be."
+        )
     if int(first) != lines:
         follow = "1 line follows" if lines == 1 else f"{lines:,} lines follow"
         raise GraphError(f"{file}:1: the count is {int(first):,}, and {follow}: copy the file again.")

@@ -18,7 +18,7 @@ RANDOM = Order(
     "Takes the whole pool in one seeded random order. The judged triples are a random sample, so measures can be "
     "estimated with intervals.",
     "Finds positives no faster than chance: choose it for estimates, not to save work, and release single triples: "
-    "what comes with its question is no part of the sample.",
+    "what comes with its question is not part of the sample.",
     "simple random sampling; infAP assumes it (Yilmaz and Aslam 2006)",
     True,
     pick,

@@ -70,7 +70,7 @@ STRATIFIED = Order(
     "Takes a random sample of each stratum of depth: all triples of depth 1-2, half of 3-5, a quarter of 6 and "
     "deeper. The rest of the pool follows. Measures can be estimated with intervals at any time.",
     "Estimates need weights: unweighted measures favour what is shallow. Release single triples: what comes with its "
-    "question is no part of the sample.",
+    "question is not part of the sample.",
     "Yilmaz, Kanoulas and Aslam 2008",
     True,
     pick,

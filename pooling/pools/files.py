@@ -77,7 +77,7 @@ def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
         if len(fields) != 3:
             problem = f"has {len(fields)} columns where head, relation, tail are 3"
         elif triple is not None and triple not in test:
-            problem = "is no test triple of the graph; seeds are sampled from test"
+            problem = "is not a test triple of the graph; seeds are sampled from test"
         elif triple is not None and triple in seeds:
             problem = f"repeats line {seeds[triple]}"
         if problem:

@@ -62,9 +62,7 @@ def draw_seeds(
         size, words = min(max(1, round(share * len(graph.test))), len(test)), f"sample {share:g} of test"
     else:
         if not 1 <= count <= len(test):
-            raise PoolError(
-                f"Count {count}: give 1 to {len(test)}, since there are so many test triples to sample from."
-            )
+            raise PoolError(f"Count {count}: give 1 to {len(test)}, the number of test triples to sample from.")
         size, words = count, f"sample of {count} test triples"
     stratum = strata(test, graph.train, graph.num_entities, stratify)
     drawn = test[sample_seeds(stratum, size, np.random.default_rng(seed))]

@@ -123,7 +123,7 @@ def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -
             )
         whole, feed, after = chunk.rpartition(b"\n")
         if not feed and len(rest) + len(chunk) > BLOCK:
-            raise TrecError(f"{name}:{line}: has more than {BLOCK:,} bytes, so it is no line of a run.")
+            raise TrecError(f"{name}:{line}: has more than {BLOCK:,} bytes, so it is not a line of a run.")
         if feed:
             block = (rest + whole + feed).removeprefix(BYTE_ORDER_MARK if line == 1 else b"")
             yield line, block
@@ -252,7 +252,7 @@ def question_of(word: str, graph: GraphArrays, topics: Topics) -> int | str:
             f"question {word[:200]!r} asks for the {wrong_side}, where {topics.whose} ask for the {right_side}: "
             f"{id_of(other, graph)}"
         )
-    return f"question {word[:200]!r} is none of {topics.whose}"
+    return f"question {word[:200]!r} is not one of {topics.whose}"
 
 
 def id_of(key: int, graph: GraphArrays) -> str:

@@ -163,7 +163,7 @@ def test_under_the_whole_truth_every_pooled_fact_is_an_answer(demo: Demo):
 
 def test_a_graph_of_that_name_that_is_no_family_is_left_alone(db, tmp_path: Path):
     make_graph(tmp_path / "tsv", "demo")
-    with pytest.raises(EvaluationError, match="There is a graph demo that is none of families"):
+    with pytest.raises(EvaluationError, match="There is a graph demo that does not consist of families"):
         run_stages(make_demo(tmp_path), lambda line: None)
 
 

@@ -20,7 +20,7 @@ _NAMED = 20  # skipped lines that are printed
 
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text} is no whole number from 1")
+        raise ArgumentTypeError(f"{text} is not a whole number from 1")
     return int(text)
 
 

@@ -176,7 +176,7 @@ def read(outside: Outside) -> Answers:
         f"Its lists hold {depth} candidates, k of compute_metrics in evaluate.py: what people find below has no rank."
     )
     if unclear:
-        notes.append(f"{unclear:,} entries are no test triple of the graph, or several by their names; left out.")
+        notes.append(f"{unclear:,} entries are not a test triple of the graph, or their names fit several; left out.")
     if nameless:
         notes.append(f"{nameless:,} candidates have a name of no entity, or of several; left out.")
     return Answers(file, notes, position)

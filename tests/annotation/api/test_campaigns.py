@@ -146,5 +146,5 @@ def test_cursor_that_is_none_is_refused(world, as_user, cursor) -> None:
     for user, url in ((world.ann, OWN), (world.manager, ITEMS), (world.manager, LIST)):
         assert as_user(user).get(url, {"cursor": cursor}).status_code in (200, 400)
     assert as_user(world.ann).get(OWN, {"cursor": "cD14"}).json()["fields"] == {
-        "cursor": "This is no cursor of this list: follow next from the first page."
+        "cursor": "This is not a cursor of this list: follow next from the first page."
     }

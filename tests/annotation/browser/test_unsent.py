@@ -124,7 +124,7 @@ def test_lost_reply_makes_no_second_label(no_links, open_page) -> None:
         (429, "{}", "busy kept", ""),
         (401, '{"error": "no"}', "signed-out kept", ""),
         (403, '{"error": "Agree first.", "consent": "/campaigns/p1/consent"}', "forbidden kept", "Agree first."),
-        (403, '{"error": "You are no member of p1."}', "forbidden kept", "You are no member of p1."),
+        (403, '{"error": "You are not a member of p1."}', "forbidden kept", "You are not a member of p1."),
         (200, "<p>Welcome to the hotel's network</p>", "offline kept", ""),
     ],
 )

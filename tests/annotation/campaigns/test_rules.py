@@ -71,7 +71,7 @@ def test_rule_outside_its_limits_changes_nothing(world, rule, value, message) ->
 
 
 def test_contact_who_is_no_manager_is_refused(world) -> None:
-    with pytest.raises(CampaignError, match="researcher is no manager"):
+    with pytest.raises(CampaignError, match="researcher is not a manager"):
         set_rules(world.campaign, **RULES | {"contact": world.researcher})
     assert Campaign.objects.get().contact is None
 

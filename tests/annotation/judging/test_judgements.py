@@ -87,7 +87,7 @@ def test_import_judges_and_names_every_irregular_line(world, keys, tmp_path, nam
         (7, "is a seed triple, positive by definition"),
         (8, "is a triple outside pool p1"),
         (9, "the graph does not have head 'nobody'"),
-        (10, "label 'maybe' is none of Y, N, ?, 1, 0, -1, positive, negative"),
+        (10, "label 'maybe' is not one of Y, N, ?, 1, 0, -1, positive, negative"),
         (11, "has 2 columns where 4 to 7 are expected"),
         (12, "time 'yesterday' is not in ISO format"),
     ]
@@ -136,10 +136,10 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
     assert (report.imported, report.positive, report.negative) == (2, 1, 1)
     assert [tuple(line) for line in report.skipped] == [
         (3, "is not JSON"),
-        (4, "is no JSON object"),
+        (4, "is not a JSON object"),
         (5, "has no text under label"),
         (6, "has something else than text under at"),
-        (7, "label 'perhaps' is none of Y, N, ?, 1, 0, -1, positive, negative"),
+        (7, "label 'perhaps' is not one of Y, N, ?, 1, 0, -1, positive, negative"),
     ]
     kept = list(ImportedLabel.objects.order_by("line").values_list("answer", "annotator", "source_url", "labelled_at"))
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

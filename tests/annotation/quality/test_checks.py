@@ -529,7 +529,7 @@ def test_recheck_never_offers_what_a_person_saw_labels_of(world, judged) -> None
         }
 
 
-@pytest.mark.parametrize(("size", "who", "words"), [(0, "cleo", "at least one"), (1, "stranger", "is no member")])
+@pytest.mark.parametrize(("size", "who", "words"), [(0, "cleo", "at least one"), (1, "stranger", "is not a member")])
 def test_recheck_refuses(world, judged, size, who, words) -> None:
     with pytest.raises(CampaignError, match=words):
         draw_recheck(world.campaign, getattr(world, who), size)

@@ -16,7 +16,7 @@ def test_settings_are_read_as_they_are_written() -> None:
 
 @pytest.mark.parametrize("line", ["beta", "beta =", "= 2", "beta = much", "beta = nan", "beta = 1, inf"])
 def test_line_that_is_no_setting_is_named(line) -> None:
-    with pytest.raises(CampaignError, match="is no setting: write name = number"):
+    with pytest.raises(CampaignError, match="is not a setting: write name = number"):
         read_settings([line])
 
 

@@ -125,7 +125,7 @@ def test_what_is_no_qrels_is_refused_whole(sign_in, labelled: Pool):
     good = judged(labelled)
     for content, status, words in (
         (b"a\tb\n", 400, "their.tsv:1: has 2 columns"),
-        (judged(labelled, "maybe"), 400, "label 'maybe' is none of"),
+        (judged(labelled, "maybe"), 400, "label 'maybe' is not one of"),
         (good + judged(labelled, "N"), 400, "their.tsv:2: says negative of the triple"),
         ("näme\tx\ty\tY\n".encode(), 400, "their.tsv:1: the graph does not have head 'näme'"),
         (good + b"\xff\n", 400, "is not UTF-8"),

@@ -137,8 +137,8 @@ def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
             "imported:NAME.",
         ),
         (["p", "--labels", "annotator:1"], "Pool p has no annotator 1: nobody has given a label yet."),
-        (["p", "--labels", "until:x"], "'x' is no time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as "
-            "in +02:00)."),
+        (["p", "--labels", "until:x"], "'x' is not a valid time: write it as in until:2026-03-02T12:00 (UTC, or with "
+            "a zone as in +02:00)."),
         (
             ["p", "--measures", "micro_hits"],
             "--measures: the measure 'micro_hits' needs a cut-off, for example micro_hits@10",

@@ -112,8 +112,8 @@ def test_one_seed_has_no_interval(pool: Pool, labels: str):
         (["p", "--order", "best"], "--order 'best': choose all, or of depth, random, move-to-front, "),
         (["p", "--measures", "mrr"], "--measures: unknown measure 'mrr'"),
         (["p", "--seed", "-1"], "--seed -1: give 0 or more."),
-        (["p", "--batch", "0"], "argument --batch: 0 is no whole number from 1"),
-        (["p", "--seeds", "x"], "argument --seeds: x is no whole number from 1"),
+        (["p", "--batch", "0"], "argument --batch: 0 is not a whole number from 1"),
+        (["p", "--seeds", "x"], "argument --seeds: x is not a whole number from 1"),
         (["q"], "There is no pool 'q'"),
     ],
 )

@@ -270,7 +270,7 @@ def test_everything_at_once_is_no_sample(pool: Pool):
     open_campaign(pool, seed=3)
     judge_these(people(pool))
     assert refusal(pool) == (
-        "Everything in pool p was given to people at once, so what is judged so far is no random sample. Once all is"
+        "Everything in pool p was given to people at once, so what is judged so far is not a random sample. Once all is"
         f" judged, the measures themselves are the values. {HOW}"
     )
 
@@ -279,8 +279,8 @@ def test_an_order_that_is_no_sample_is_named(pool: Pool):
     opened(pool, order="hedge")
     judge_drawn(pool)
     assert refusal(pool) == (
-        "The order 'Hedge' chose the first batch of pool p, and it is no random sample: what it leaves out differs from"
-        f" what it picks. {HOW}"
+        "The order 'Hedge' chose the first batch of pool p, and it is not a random sample: what it leaves out differs"
+        f" from what it picks. {HOW}"
     )
 
 

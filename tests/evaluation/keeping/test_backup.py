@@ -269,7 +269,7 @@ def test_an_archive_that_was_cut_off_is_refused(archive: Path):
     raw = archive.read_bytes()
     archive.write_bytes(raw[: len(raw) // 2 // 512 * 512])
     assert refused(archive) in (
-        "b.tar is no whole backup: its manifest is missing. Nothing was restored.",
+        "b.tar is not a complete backup: its manifest is missing. Nothing was restored.",
         "b.tar is damaged, or no backup: unexpected end of data. Nothing was restored.",
     )
 
@@ -343,7 +343,8 @@ def test_another_version_is_refused(archive: Path):
             "Nothing was restored."
         )),
         (lambda manifest: manifest.pop("tables"), (
-            "changed.tar is no whole backup: its manifest has no tables. Nothing was restored; take another backup."
+            "changed.tar is not a complete backup: its manifest has no tables. Nothing was restored; "
+            "take another backup."
         )),
         (lambda manifest: manifest["tables"].update({"pooling.Future": manifest["tables"]["pooling.Pool"]}), (
             "The backup is of another version of the program (table pooling.Future is on one side only): restore it "

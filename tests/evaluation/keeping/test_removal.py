@@ -103,8 +103,8 @@ def world(db, tmp_path: Path) -> World:
 def test_labels_of_people_keep_a_pool_and_its_graph(world: World):
     before = counts()
     reason = (
-        "It holds 2 labels of people, which nobody can make again: archive it instead. Who is sure makes a backup and "
-        "deletes it on the server: remove {} --with-labels."
+        "It holds 2 labels of people, which nobody can make again: archive it instead. If you are sure, make a backup "
+        "and delete it on the server: remove {} --with-labels."
     )
     assert preview(world.pool).refused == [reason.format("pool p1")]
     assert preview(world.pool.graph).refused == [reason.format("graph small")]

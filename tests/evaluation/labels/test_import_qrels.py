@@ -133,15 +133,15 @@ def test_grades_out_of_range_are_named_by_line(labelled: Pool):
     with pytest.raises(EvaluationError) as caught:
         import_qrels(labelled, "theirs", text.encode(), "file.tsv", threshold=1)
     assert str(caught.value).splitlines() == [
-        "file.tsv:2: label '4' is none of -1, 0, 1, 2, 3",
-        "file.tsv:3: label '-2' is none of -1, 0, 1, 2, 3",
-        "file.tsv:4: label 'Y' is none of -1, 0, 1, 2, 3",
+        "file.tsv:2: label '4' is not one of -1, 0, 1, 2, 3",
+        "file.tsv:3: label '-2' is not one of -1, 0, 1, 2, 3",
+        "file.tsv:4: label 'Y' is not one of -1, 0, 1, 2, 3",
         "Correct the file; nothing was imported.",
     ]
     with pytest.raises(EvaluationError, match=r"^4 is not a valid threshold: give 1, 2, 3, "):
         import_qrels(labelled, "theirs", line(labelled, triples[0], "1").encode(), "file.tsv", threshold=4)
     assert refused(labelled, line(labelled, triples[0], "2")).splitlines()[0] == (
-        "file.tsv:1: label '2' is none of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged; "
+        "file.tsv:1: label '2' is not one of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged; "
         "for grades from 0 to 3 give a threshold"
     )
 
@@ -225,7 +225,7 @@ def test_bad_lines_are_all_named_and_nothing_is_imported(labelled: Pool):
     assert refused(labelled, text).splitlines() == [
         "file.tsv:3: the graph does not have head 'nobody'",
         "file.tsv:4: the graph does not have relation 'no such'",
-        "file.tsv:5: label 'yes' is none of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged",
+        "file.tsv:5: label 'yes' is not one of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged",
         "file.tsv:6: has 3 columns where head, relation, tail, label are 4",
         "Correct the file; nothing was imported.",
     ]
@@ -243,7 +243,7 @@ def test_bad_trec_lines_are_all_named(labelled: Pool):
         f"file.tsv:2: the graph has no question 'middle:p7:{relation}'; ids are as export_topics writes them",
         "file.tsv:3: the graph has no question 'q7'; ids are as export_topics writes them",
         "file.tsv:4: the graph does not have entity 'no one'",
-        "file.tsv:5: relevance '2' is none of 1, 0, -1; for grades from 0 to 3 give a threshold",
+        "file.tsv:5: relevance '2' is not one of 1, 0, -1; for grades from 0 to 3 give a threshold",
         "file.tsv:6: has 3 words where question id, 0, entity, relevance are 4",
         "Correct the file; nothing was imported.",
     ]

@@ -251,7 +251,7 @@ def test_a_time_that_is_none_is_refused(text: str):
     with pytest.raises(EvaluationError) as caught:
         parse_time(text)
     assert str(caught.value) == (
-        f"{text!r} is no time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as in +02:00)."
+        f"{text!r} is not a valid time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as in +02:00)."
     )
 
 

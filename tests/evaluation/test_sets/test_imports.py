@@ -177,7 +177,7 @@ def test_what_is_refused_leaves_nothing(town: Graph, facts):
     assert refused(town, text).splitlines() == [
         "theirs.tsv:3: the graph does not have head 'who'",
         "theirs.tsv:4: says negative of the triple that line 2 calls positive",
-        "theirs.tsv:5: label 'x' is none of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged",
+        "theirs.tsv:5: label 'x' is not one of 1, 0, -1, Y, N, ?, positive, negative, assumed_negative, unjudged",
         "Correct the file; nothing was imported.",
     ]
     assert refused(town, line(town, free[0], "1")) == (

@@ -81,7 +81,7 @@ def test_build_pool_draws_a_count_by_strata(trained, run):
             ["town", "--seeds", "/no/such", "--count", "3"],
             "Error: argument --count: not allowed with argument --seeds",
         ),
-        (["town", "--count", "35"], "Count 35: give 1 to 34, since there are so many test triples to sample from."),
+        (["town", "--count", "35"], "Count 35: give 1 to 34, the number of test triples to sample from."),
         (
             ["town", "--stratify", "size"],
             "Stratify by 'size': choose relation or relation,popularity, or leave it away.",

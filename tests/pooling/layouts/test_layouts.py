@@ -379,7 +379,7 @@ def test_entries_of_json_have_a_file_and_no_line(tmp_path: Path):
 
 def test_archive_that_was_cut_off_is_refused(tmp_path: Path):
     (tmp_path / "graph.zip").write_bytes(b"PK\3\4 and no end")
-    with pytest.raises(GraphError, match=r"graph\.zip is no complete zip file: copy or pack it again\."):
+    with pytest.raises(GraphError, match=r"graph\.zip is not a complete zip file: copy or pack it again\."):
         read_layout(tmp_path / "graph.zip")
 
 
@@ -518,11 +518,11 @@ REFUSED: dict[str, tuple[dict, str]] = {
     "times": (three(".txt", make=lambda row: (*row, "2014-01-01")), "a column of times (2014-01-01): leave times out"),
     "qualifiers": (three(".txt", make=lambda row: (*row, "q", "v")), "leave qualifiers out with --drop-qualifiers"),
     "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 line follows"),
-    "a count that is none": ({**OPENKE, "train2id.txt": "0 1 0\n"}, "'0 1 0' is no count of lines"),
+    "a count that is none": ({**OPENKE, "train2id.txt": "0 1 0\n"}, "'0 1 0' is not a count of lines"),
     "a number without a name": ({**OPENKE, "test2id.txt": "1\n0 7 0\n"}, "test2id.txt:2: no entity has the number 7"),
     "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
     "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
-    "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: is no JSON"),
+    "broken JSON": ({**CODEX, "data/types/entity2types.json": "{"}, "data/types/entity2types.json:1: this is not JSON"),
     "broken RDF": ({"graph.ttl": "<a> <b .\n"}, "graph.ttl is not valid turtle"),
     "another count above plain triples": (
         {**three(".txt"), "test.txt": "3\n" + lines(TEST)},

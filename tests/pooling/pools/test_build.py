@@ -290,7 +290,7 @@ def test_a_bad_seed_file_makes_nothing(trained: Graph, tmp_path: Path):
     with pytest.raises(PoolError) as caught:
         create_pool(trained, name="p", seeds_file=tmp_path / "s.tsv")
     assert str(caught.value).splitlines() == [
-        "s.tsv:2: is no test triple of the graph; seeds are sampled from test",
+        "s.tsv:2: is not a test triple of the graph; seeds are sampled from test",
         "s.tsv:3: the graph does not have head 'x'",
         "s.tsv:4: has 2 columns where head, relation, tail are 3",
         "s.tsv:5: repeats line 1",

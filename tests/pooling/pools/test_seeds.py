@@ -89,8 +89,8 @@ def test_more_seeds_are_none_of_those_there_are(graph):
     [
         ({"sample": 0.0}, "Sample 0.0: give a share of the test triples above 0 and at most 1."),
         ({"sample": float("nan")}, "Sample nan: give a share of the test triples above 0 and at most 1."),
-        ({"count": 0}, "Count 0: give 1 to 20, since there are so many test triples to sample from."),
-        ({"count": 21}, "Count 21: give 1 to 20, since there are so many test triples to sample from."),
+        ({"count": 0}, "Count 0: give 1 to 20, the number of test triples to sample from."),
+        ({"count": 21}, "Count 21: give 1 to 20, the number of test triples to sample from."),
         ({"sample": 0.1, "count": 2}, "A sample has a share or a count of the test triples, not both: leave one away."),
         ({"stratify": "colour"}, "Stratify by 'colour': choose relation or relation,popularity, or leave it away."),
         ({"seed": -1}, "Seed -1: give a whole number from 0."),

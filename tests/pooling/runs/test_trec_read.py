@@ -70,7 +70,10 @@ def refusal(path: Path, **options: object) -> str:
             line("ada", question="both:ada:knows"),
             "the graph has no question 'both:ada:knows'; ids are as export_topics writes them",
         ),
-        (line("ada", question="tail:ada:lives%20in"), "question 'tail:ada:lives%20in' is none of the topics of town"),
+        (
+            line("ada", question="tail:ada:lives%20in"),
+            "question 'tail:ada:lives%20in' is not one of the topics of town",
+        ),
         (
             line("ada", question="head:ada:knows"),
             "question 'head:ada:knows' asks for the head, where the topics of town ask for the tail: tail:ada:knows",
@@ -152,7 +155,7 @@ def test_lines_across_blocks_keep_their_numbers(tmp_path: Path, monkeypatch):
     path.write_bytes(path.read_bytes() + b"bad line")
     assert refusal(path).startswith("their.run:9: has 2 columns")
     path.write_bytes(b"x" * 200)
-    assert refusal(path) == "their.run:1: has more than 64 bytes, so it is no line of a run."
+    assert refusal(path) == "their.run:1: has more than 64 bytes, so it is not a line of a run."
 
 
 def test_more_than_is_allowed_unpacked_is_refused(tmp_path: Path):
