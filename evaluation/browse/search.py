@@ -13,10 +13,11 @@ from annotation.enums import JudgementOrigin
 from annotation.questions.templates import templates_at
 from core.errors import UserError
 from evaluation.browse.pool_states import LEGEND, ORIGINS, PoolContents, PoolStates, TripleState
-from evaluation.labels.label_sets import current_state
+from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import pool_table, ranks_version, remembered
 from evaluation.measures.judged import top_shares
 from evaluation.measures.values import values
+from evaluation.sections.compared import compared, compared_notes
 from evaluation.sections.section import number
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
@@ -101,28 +102,34 @@ class ListFigures:
     """Summarise the systems' lists under the labels of one moment.
 
     spread float64[q]: largest less smallest reciprocal rank of the first answer among the systems; nan for
-    questions without an answer. shares: by system, the share of each state in the first FIRST places of all evaluated
-    questions, `positions` places in all. Without runs there is no system, and `problem` says why.
+    questions without an answer, or that a system was not asked. shares: by system, the share of each state in the first
+    FIRST places of all evaluated questions, `positions` places in all. notes: on how many questions systems are
+    compared. Without runs there is no system, and `problem` says why.
     """
 
     spread: np.ndarray
     shares: list[tuple[str, list[tuple[TripleState, float | None]]]]
     positions: int
     problem: str
+    notes: Sequence[str] = ()
 
 
-def list_figures(pool: Pool, states: PoolStates) -> ListFigures:
-    """Return the summary of the lists, from memory while neither labels nor ranks changed."""
-    key = (pool.pk, pool.created_at, states.version, ranks_version(pool))
+def list_figures(pool: Pool, states: PoolStates, systems: Sequence[str] = ()) -> ListFigures:
+    """Return the summary of the lists, from memory while neither labels nor ranks changed.
+
+    systems: those that are compared; empty: all that were asked enough questions.
+    """
+    key = (pool.pk, pool.created_at, states.version, ranks_version(pool), tuple(systems))
     try:
-        return remembered(_figures, key, lambda: _list_figures(pool, states.contents))
+        return remembered(_figures, key, lambda: _list_figures(pool, states.contents, systems))
     except UserError as error:
         return ListFigures(np.full(len(states.contents.keys), np.nan), [], 0, str(error))
 
 
-def _list_figures(pool: Pool, contents: PoolContents) -> ListFigures:
-    table = pool_table(pool)
-    state = current_state(pool, table)
+def _list_figures(pool: Pool, contents: PoolContents, systems: Sequence[str]) -> ListFigures:
+    table = pool_table(pool, systems)
+    labels = label_set(pool, table, "current")
+    state = labels.state
     spread = np.full(len(contents.keys), np.nan)
     found = values(table.pool, state, ["macro_mrr"])["macro_mrr"]
     place = find(contents.keys, table.question_keys[found.unit_question])
@@ -132,7 +139,7 @@ def _list_figures(pool: Pool, contents: PoolContents) -> ListFigures:
     shares = []
     for i, system in enumerate(table.systems):
         shares.append((system, [(state, number(getattr(top, state.key)[i])) for state in LEGEND]))
-    return ListFigures(spread, shares, top.positions, "")
+    return ListFigures(spread, shares, top.positions, "", list(compared_notes(compared(table, labels))))
 
 
 def find_questions(states: PoolStates, wanted: QuestionFilter, spread: np.ndarray) -> Sequence[int]:

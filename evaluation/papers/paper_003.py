@@ -111,7 +111,7 @@ def _table_1(context: Context, sets: dict[str, LabelSet]) -> Section:
 def _missing(context: Context, sets: dict[str, LabelSet]) -> Iterator[str]:
     """Say what this pool lacks of the paper, and how to get it."""
     graph, pool = context.pool.graph.name, context.pool.name
-    if lacking := [name for name in SYSTEMS if name not in published.names(context.seeds_of, SYSTEMS)]:
+    if lacking := published.lacking(context, SYSTEMS):
         yield (
             f"Of the paper's thirteen systems this pool lacks {', '.join(lacking)}: manage.py train_systems {graph}"
             f" --systems {','.join(lacking)}, then manage.py score_runs {pool}."

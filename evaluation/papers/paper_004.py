@@ -108,8 +108,7 @@ def _named(section: Section, key: str, title: str, notes: Sequence[str] | None =
 def _lacking(context: Context) -> list[str]:
     """Say which systems of the paper this pool lacks, and how to get them."""
     graph, pool = context.pool.graph.name, context.pool.name
-    named = published.names(context.seeds_of, SYSTEMS)
-    if not (lacking := [name for name in SYSTEMS if name not in named]):
+    if not (lacking := published.lacking(context, SYSTEMS)):
         return []
     return [
         f"Of the paper's four systems this pool lacks {', '.join(lacking)}: manage.py train_systems {graph} --systems"

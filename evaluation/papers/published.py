@@ -9,13 +9,13 @@ import numpy as np
 from django.conf import settings
 
 from evaluation.measures.registry import parse_measure
-from evaluation.sections.section import cell
+from evaluation.sections.section import Context, cell
 from evaluation.statistics.correlation import tau_of_means
 
 SETS = {"full-test": "FB-Test-O", "seeds": "FB-Test-S", "current": "FB-Test-S-C"}  # label set: its published name
 COLUMNS = {"map@20": "map_cut_20", "ndcg@20": "ndcg_cut_20"}
 NOT_PUBLISHED = "no published figure of this"
-UNPRINTED, ABSENT = cell(float("nan"), NOT_PUBLISHED), cell(float("nan"), "not in this pool")
+UNPRINTED, ABSENT = cell(float("nan"), NOT_PUBLISHED), cell(float("nan"), "not among the compared systems of this pool")
 Rows = Sequence[Mapping[str, str]]
 
 
@@ -49,6 +49,12 @@ def value(labels: str, system: str, measure: str) -> float:
 def names(seeds_of: Mapping[str, Sequence[str]], known: Sequence[str]) -> list[str]:
     """Return the name of each system in the published results: that of one of its seeds, else its own."""
     return [next((seed for seed in seeds if seed in known), own) for own, seeds in seeds_of.items()]
+
+
+def lacking(context: Context, known: Sequence[str]) -> list[str]:
+    """Return the published systems that the pool has no run of; those that are only not compared are not lacking."""
+    here = {*names(context.seeds_of, known), *(context.table.whole or context.table).systems}
+    return [name for name in known if name not in here]
 
 
 def tau(measure: str, one: Mapping[str, float], other: Mapping[str, float]) -> float:

@@ -6,42 +6,71 @@ from django.views.decorators.http import require_safe
 
 from core.errors import UserError
 from core.people.roles import can_manage
-from core.views.access import evaluator_required
+from core.views.access import evaluator_required, page_refusal, text_refusal
 from core.views.pagination import page_of
-from evaluation.browse.pool_states import LEGEND, pool_states
+from evaluation.browse.pool_states import LEGEND, PoolStates, pool_states
 from evaluation.browse.question import inspect_question, question_without_runs
-from evaluation.browse.search import FIRST, find_questions, find_triples, list_figures, question_rows, triple_rows
+from evaluation.browse.search import (
+    FIRST,
+    ListFigures,
+    find_questions,
+    find_triples,
+    list_figures,
+    question_rows,
+    triple_rows,
+)
 from evaluation.browse.tables import question_table, triple_table
 from evaluation.browse.triple import imported_rows, inspect_triple, label_rows, questions_without_runs, triple_questions
 from evaluation.forms.search import QuestionSearchForm, TripleSearchForm
+from evaluation.labels.pool_table import EvaluationError
+from evaluation.sections.settings import parse_settings
 from evaluation.views.csv_file import search_query, table_response
+from pooling.models import Pool
 from pooling.runs.files import SIDES
+from pooling.training.train import systems_with_runs
 from pooling.views.find import find_pool
 
 PAGE = 25  # rows; the shares of all questions are below the list
 
 
+def chosen_systems(request: HttpRequest) -> tuple[str, ...]:
+    """Return the systems that the address chooses; empty: all that were asked enough questions."""
+    return parse_settings(request.GET, ("systems",)).systems
+
+
+def compared_lists(request: HttpRequest, pool: Pool, states: PoolStates) -> ListFigures:
+    """Return the summary of the lists of the systems that the address chooses."""
+    return list_figures(pool, states, chosen_systems(request))
+
+
 @require_safe
 @evaluator_required
+@page_refusal
 def questions(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     states = pool_states(pool)
     form = QuestionSearchForm(states.contents, request.GET)
-    found = list_figures(pool, states)
+    found = compared_lists(request, pool, states)
     page = page_of(request, find_questions(states, form.wanted(), found.spread), PAGE)
     rows = question_rows(pool, states, page, found.spread)
     context = {"pool": pool, "form": form, "page": page, "rows": rows, "lists": found}
     context |= {"first": FIRST, "legend": LEGEND, "num_questions": len(states.contents.keys)}
+    context |= {"compared_choices": [system.name for system in systems_with_runs(pool)]}
+    context["settings"] = {"systems": chosen_systems(request)}
     return render(request, "evaluation/browse/question_list.html", context)
 
 
 @require_safe
 @evaluator_required
+@text_refusal
 def questions_csv(request: HttpRequest, name: str) -> HttpResponse:
     """Send every question that the search finds, in its order."""
     pool = find_pool(name)
     states = pool_states(pool)
-    wanted, spread = QuestionSearchForm(states.contents, request.GET).wanted(), list_figures(pool, states).spread
+    found = compared_lists(request, pool, states)
+    if found.problem and chosen_systems(request):  # without runs, no spread; but an unknown system is an error
+        raise EvaluationError(found.problem)
+    wanted, spread = QuestionSearchForm(states.contents, request.GET).wanted(), found.spread
     rows = question_rows(pool, states, find_questions(states, wanted, spread), spread)
     return table_response(question_table(states, rows), [pool.name, "questions"], search_query(request))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation.browse.pool_states import pool_states
+from evaluation.browse.search import list_figures
 from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table, whole_table
 from evaluation.measures.prepared import prepare
 from evaluation.measures.rank_table import without_known
@@ -266,3 +269,23 @@ def test_no_common_question_is_said_in_words_on_every_page(labelled: Pool, tmp_p
     for analysis in ANALYSES:
         content = analysis_content(labelled, analysis, Settings(systems=names))
         assert content["settings"]["systems"] == names, analysis.key
+
+
+def test_the_page_questions_compares_the_chosen_systems(grown: Pool):
+    states = pool_states(grown)
+    every, chosen = list_figures(grown, states), list_figures(grown, states, ["transe", "distmult"])
+    assert [name for name, _ in every.shares] == ["transe", "distmult", "complex", "theirs"]
+    assert [name for name, _ in chosen.shares] == ["transe", "distmult"]
+    assert every.positions < chosen.positions and np.isnan(every.spread).sum() > np.isnan(chosen.spread).sum()
+    assert "which all 4 systems were asked. Not asked: theirs" in every.notes[0] and chosen.notes == []
+    client = Client()
+    client.force_login(make_person("reader", "researcher"))
+    page, table = reverse("evaluation-questions", args=["small"]), reverse("evaluation-questions-csv", args=["small"])
+    shown = client.get(f"{page}?systems=transe,distmult").content.decode()
+    assert re.findall(r'<tr><th scope="row">(\w+)</th>', shown) == ["transe", "distmult"]
+    assert 'data-test="compared"' in client.get(page).content.decode() and 'data-test="compared"' not in shown
+    rows = {name: client.get(f"{table}{name}").content for name in ("", "?systems=transe,distmult")}
+    assert len(set(rows.values())) == 2
+    unknown = client.get(f"{table}?systems=nobody")
+    assert unknown.status_code == 400 and b"nobody: not evaluated on this pool" in unknown.content
+    assert "nobody: not evaluated on this pool" in client.get(f"{page}?systems=nobody").content.decode()

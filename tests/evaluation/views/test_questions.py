@@ -219,7 +219,7 @@ def test_queries_of_the_list_do_not_grow(sign_in, labelled: Pool, count, django_
     monkeypatch.setattr("evaluation.views.browse.PAGE", count)
     client = sign_in("researcher")
     client.get(LIST)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         assert len(listed(client.get(LIST).content.decode())) == count
 
 
