@@ -125,6 +125,7 @@ class AnnotationAct(models.TextChoices):
     SOURCES_CHOSEN = "sources-chosen", "chose the sources of a relation"
     QUESTIONS_SAVED = "questions-saved", "changed the questions of a relation"
     QUESTIONS_IMPORTED = "questions-imported", "imported questions"
+    QUESTIONS_READ = "questions-read", "read automatic questions"
     GUIDELINES_SAVED = "guidelines-saved", "wrote new guidelines"
     ROLE_GIVEN = "role-given", "gave a role"
     ROLE_TAKEN = "role-taken", "took a role away"

@@ -13,6 +13,7 @@ from annotation.judging.transitions import move_campaign
 from annotation.messages.guidelines import first_guidelines
 from annotation.models import Campaign
 from annotation.people.accounts import managers
+from annotation.questions.reading import refuse_without_words
 from annotation.questions.templates import ensure_templates
 from annotation.release.audit_sample import plan_audit_batch
 from annotation.release.items import make_batches, refresh_statistics
@@ -64,6 +65,7 @@ def open_campaign(
     if not unreleased(pool).exists():
         raise CampaignError(f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it.")
     ensure_templates(pool.graph)
+    refuse_without_words(pool, filtered=bool(audit))
     with transaction.atomic():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         held(pool)

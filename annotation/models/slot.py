@@ -23,6 +23,8 @@ class QuestionTemplate(models.Model):
     is_default = models.BooleanField(default=False, help_text="made from the relation's name")
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
+    read_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    read_at = models.DateTimeField(null=True, blank=True, help_text="when a person read words made from the name")
 
     class Meta:
         ordering = ["relation", "version"]
@@ -30,6 +32,11 @@ class QuestionTemplate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.relation.key} v{self.version}"
+
+    @property
+    def is_unread(self) -> bool:
+        """Return whether the words were made from the name and nobody has read them."""
+        return self.is_default and self.read_at is None
 
 
 class Batch(models.Model):

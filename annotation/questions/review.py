@@ -30,7 +30,12 @@ class AskedRelation:
     @property
     def is_odd(self) -> bool:
         """Whether the question was made from a name without words, so that people cannot know what it means."""
-        return self.template.is_default and not is_readable(self.relation.name)
+        return self.template.is_unread and not is_readable(self.relation.name)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody has read the automatic question, which a person can confirm."""
+        return self.template.is_unread and is_readable(self.relation.name)
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,16 @@ class Coverage:
     triples: int
     written_triples: int
     odd: int = 0  # questions made from a name that is not words
+    unread: int = 0  # questions made from words of a name, which nobody has read
 
     @property
     def from_name(self) -> int:
         return self.relations - self.written
+
+    @property
+    def read(self) -> int:
+        """Count the relations whose words a person wrote or read."""
+        return self.relations - self.odd - self.unread
 
     @property
     def percent(self) -> int:
@@ -92,6 +103,7 @@ def coverage(asked: Sequence[AskedRelation]) -> Coverage:
         sum(one.triples for one in asked),
         sum(one.triples for one in written),
         sum(one.is_odd for one in asked),
+        sum(one.is_unread for one in asked),
     )
 
 
@@ -138,5 +150,5 @@ def versions(pool: Pool, relation: Relation) -> list[VersionUse]:
     """Return every version of the questions of a relation, newest first."""
     given = live_labels().filter(item__campaign__pool=pool, template__relation=relation)
     labels = dict(given.order_by().values_list("template").annotate(n=Count("id")))
-    templates = relation.templates.select_related("created_by").order_by("-version")
+    templates = relation.templates.select_related("created_by", "read_by").order_by("-version")
     return [VersionUse(template, labels.get(template.pk, 0)) for template in templates]

@@ -44,7 +44,7 @@ def templates_at(graph: Graph, when: datetime | None = None) -> dict[int, Questi
     ensure_templates(graph)
     found: dict[int, QuestionTemplate] = {}
     for template in (
-        QuestionTemplate.objects.filter(relation__graph=graph).order_by("version").select_related("relation")
+        QuestionTemplate.objects.filter(relation__graph=graph).order_by("version").select_related("relation", "read_by")
     ):
         if when is None or template.created_at <= when or template.relation.index not in found:
             found[template.relation.index] = template

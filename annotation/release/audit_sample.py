@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from annotation.enums import AnnotationAct, BatchOrigin, SlotState
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Gold, Item, Slot
+from annotation.questions.reading import refuse_without_words
 from annotation.release.items import BatchPlan, group_randomly, make_batches, refresh_statistics, shown_triples
 from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed, stop_reason, unreleased
 from annotation.release.settings import check_seed
@@ -54,6 +55,7 @@ def draw_audit(campaign: Campaign, share: float, *, seed: int = 0, by: User | No
     with transaction.atomic():
         locked = lock_campaign(campaign)
         refuse_closed(locked)
+        refuse_without_words(locked.pool, filtered=True)
         plan = plan_audit_batch(locked, share, seed)
         added = plan.size if plan else 0
         if plan:

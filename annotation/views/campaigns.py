@@ -16,6 +16,7 @@ from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, St
 from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
+from annotation.questions.reading import named, unread_relations, without_words, write_address
 from annotation.questions.templates import item_text
 from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
@@ -80,7 +81,10 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
             messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
             return redirect("campaign", pool.name)
     num = pool.triples.filter(reason=TO_PEOPLE).count()
+    unread = unread_relations(pool) if num else []
+    odd = without_words(unread)
     context = {"pool": pool, "to_people": num, "in_browser": num <= RELEASE_IN_BROWSER, "form": form}
+    context |= {"without_words": odd, "named": named(odd), "write": write_address(pool), "unread": len(unread)}
     return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
 
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from annotation.forms.questions import TemplatesFileForm
 from annotation.models import QuestionTemplate
 from annotation.questions import review
+from annotation.questions.reading import mark_read
 from annotation.questions.review import missing_labels
 from annotation.questions.templates import (
     Change,
@@ -28,12 +29,18 @@ from core.views.access import SignedInRequest, evaluator_required, manager_posts
 from core.views.files import text_response
 from core.views.pagination import page_of
 from pooling.models import Pool, Relation
+from pooling.questions.relation_names import is_readable
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
 from pooling.views.find import find_pool
 
 SIZE = 20
 MAX_LENGTH = 500
-FILTERS = {"name": "made from the name", "odd": "made from a name that is not words", "written": "written"}
+FILTERS = {
+    "name": "made from the name",
+    "unread": "made from the name, and not read",
+    "odd": "made from a name that is not a word",
+    "written": "written",
+}
 ORDERS = {"triples": "most triples", "name": "by name"}
 
 
@@ -54,6 +61,11 @@ class Card:
         return [TemplateText(*(fill(text, *names) for text in self.texts)) for names in self.names]
 
     @property
+    def can_be_read(self) -> bool:
+        """Return whether a person can confirm the automatic questions; a name that is not a word must be replaced."""
+        return self.template.is_unread and is_readable(self.relation.name)
+
+    @property
     def next_offset(self) -> int:
         """Return the offset of the examples after these; 0 if there are no more."""
         return self.offset + 1 if self.triples > review.EXAMPLES else 0
@@ -62,12 +74,17 @@ class Card:
 @evaluator_required
 @manager_posts
 def questions(request: SignedInRequest, name: str) -> HttpResponse:
-    """Show the list (?q= ?made= ?order= ?page= ?offset=), or one relation's preview; POST saves one relation."""
+    """Show the list (?q= ?made= ?order= ?page= ?offset=), or one relation's preview.
+
+    POST saves the questions of one relation, or with act=read notes that those of one relation, or of all, were read.
+    """
     pool = find_pool(name)
     if request.GET.get("part") == "preview":
         card = _typed(pool, request.GET)
         return render(request, "annotation/questions/preview.html", {"pool": pool, "card": card})
     refused = None
+    if request.POST.get("act") == "read":
+        return _read(request, pool)
     if request.method == "POST":
         refused = _typed(pool, request.POST)
         if not refused.problem:
@@ -120,10 +137,16 @@ def _selected(asked: list[review.AskedRelation], query: str, made: str, order: s
     found = [
         one
         for one in asked
-        if query.casefold() in f"{one.relation.label} {one.relation.key}".casefold()
-        and (one.is_odd if made == "odd" else not made or one.template.is_default == (made == "name"))
+        if query.casefold() in f"{one.relation.label} {one.relation.key}".casefold() and _is_made(one, made)
     ]
     return sorted(found, key=lambda one: one.relation.name) if order == "name" else found
+
+
+def _is_made(one: review.AskedRelation, made: str) -> bool:
+    """Return whether the questions of the relation belong to a choice of FILTERS, '' for all."""
+    if made in ("odd", "unread"):
+        return one.is_odd if made == "odd" else one.is_unread
+    return not made or one.template.is_default == (made == "name")
 
 
 def _cards(pool: Pool, asked: list[review.AskedRelation], offset: int, refused: Card | None) -> list[Card]:
@@ -144,16 +167,34 @@ def _save(request: SignedInRequest, pool: Pool, card: Card) -> HttpResponse:
         messages.success(request, told.questions_saved(card.relation, saved.version))
     except TemplateError as error:
         messages.error(request, str(error))
-    address = reverse("pool-questions", args=[pool.name])
-    return redirect(f"{address}{_kept(request.GET)}#r{card.relation.index}")
+    return redirect(_list_address(request, pool, card.relation))
+
+
+def _read(request: SignedInRequest, pool: Pool) -> HttpResponse:
+    """Note that a person has read the automatic questions of one relation, or of all if none is named."""
+    relation = _relation(pool, request.POST) if request.POST.get("relation") else None
+    try:
+        messages.success(request, told.questions_read(mark_read(pool, request.user, relation)))
+    except TemplateError as error:
+        messages.error(request, str(error))
+    return redirect(_list_address(request, pool, relation))
+
+
+def _list_address(request: SignedInRequest, pool: Pool, relation: Relation | None) -> str:
+    place = f"#r{relation.index}" if relation else ""
+    return f"{reverse('pool-questions', args=[pool.name])}{_kept(request.GET)}{place}"
+
+
+def _relation(pool: Pool, data: QueryDict) -> Relation:
+    index = data.get("relation", "")
+    if not index.isdecimal() or len(index) > 9:
+        raise Http404
+    return get_object_or_404(pool.graph.relations, index=int(index))
 
 
 def _typed(pool: Pool, data: QueryDict) -> Card:
     """Return the card of what was typed for one relation, with what is wrong with it."""
-    index = data.get("relation", "")
-    if not index.isdecimal() or len(index) > 9:
-        raise Http404
-    relation = get_object_or_404(pool.graph.relations, index=int(index))
+    relation = _relation(pool, data)
     texts = TemplateText(*(data.get(field, "").strip()[: MAX_LENGTH + 1] for field in TemplateText._fields))
     triples = review.num_triples_asked(pool).get(relation.index, 0)
     offset = _offset(data)

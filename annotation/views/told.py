@@ -12,6 +12,7 @@ from pooling.models import Relation
 
 GOLD_GIVEN_OUT = "The gold item is given out again."
 GOLD_TAKEN_OUT = "The gold item is no longer given out. Answers to it stay."
+ALL_READ = "Somebody has read these questions already."
 ALL_RELEASED = "Every triple is released already."
 
 
@@ -55,6 +56,10 @@ def guidelines_saved(saved: GuidelineVersion, before: int) -> str:
     if saved.version == before:
         return f"Nothing changed: version {before} stays."
     return f"Version {saved.version} is saved; everybody sees it from now on."
+
+
+def questions_read(count: int) -> str:
+    return f"Noted: you have read the questions of {counted(count, 'relation')}." if count else ALL_READ
 
 
 def questions_saved(relation: Relation, version: int) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.enums import SlotState, Verdict
-from annotation.models import Campaign, Item, Judgement, Membership, QuestionTemplate, Slot
+from annotation.models import Campaign, Item, Judgement, Membership, Slot
 from annotation.models.slot import ADJUDICATION
+from annotation.questions.reading import unread_relations, without_words
 from annotation.release.next_batch import UNRELEASED
 from core.enums import LIVE, JobState
 from core.models import Job
@@ -34,7 +35,8 @@ class StageCounts:
     to_people: int
     unreleased: int  # of these, those that no batch of the campaign has brought to people yet
     relations_asked: int
-    relations_worded: int
+    relations_unread: int  # of these, those with automatic words that nobody has read
+    relations_without_words: int  # of the unread, those whose names are not words
     campaign: Campaign | None
     members: dict[str, int]
     items: dict[str, int]
@@ -79,13 +81,15 @@ def stage_counts(pool: Pool) -> StageCounts:
     positive = judged.pop("positive")
     done = [job for job in jobs if job.state == JobState.DONE]
     seeds = pool.seeds.count()
+    unread = unread_relations(pool) if triples["to_people"] else []
     return StageCounts(
         pool=pool,
         systems=_systems(pool),
         live_jobs=[job for job in jobs if job.state != JobState.DONE],
         scored=frozenset(job.system_id for job in done if job.kind != EvaluationJob.EVALUATE),
         seeds=seeds,
-        relations_worded=_worded(pool),
+        relations_unread=len(unread),
+        relations_without_words=len(without_words(unread)),
         campaign=Campaign.objects.filter(pool=pool).first(),
         members=_by(Membership.objects.filter(campaign__pool=pool), "role"),
         items=_by(Item.objects.filter(campaign__pool=pool), "state"),
@@ -103,13 +107,6 @@ def _systems(pool: Pool) -> list[System]:
     systems = System.objects.filter(graph=pool.graph).select_related("run").annotate(in_pool=in_pool).order_by("id")
     imported = pool.origin == PoolOrigin.IMPORTED  # any system of its graph may be ranked
     return [s for s in systems if s.in_pool or (imported and not s.archived)]
-
-
-def _worded(pool: Pool) -> int:
-    """Count the relations that people are asked about in words from a person or a file."""
-    asked = pool.triples.filter(reason=TO_PEOPLE).values("relation")
-    own = QuestionTemplate.objects.filter(relation__graph=pool.graph, relation__index__in=asked, is_default=False)
-    return own.aggregate(n=Count("relation", distinct=True))["n"]
 
 
 def _judged(pool: Pool, since: datetime | None) -> dict[str, int]:

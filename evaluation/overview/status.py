@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from annotation.enums import ItemState
+from annotation.questions.reading import write_address
 from config.stages import STAGES, Stage
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
@@ -135,10 +136,18 @@ def _filter(counts: StageCounts) -> Summary:
 def _questions(counts: StageCounts) -> Summary:
     if counts.pool.state != PoolState.READY:
         return Summary(State.NOT_STARTED)
-    asked, worded = counts.relations_asked, counts.relations_worded
-    figures = [Count("relations asked about", asked), Count("in your own words", worded)]
-    step = Step("Read the questions over.", reverse("pool-questions", args=[counts.pool.name]))
-    return Summary(State.DONE, figures, step)
+    asked, unread = counts.relations_asked, counts.relations_unread
+    figures = [Count("relations asked about", asked), Count("read or written by a person", asked - unread, asked)]
+    if n := counts.relations_without_words:
+        whose = "1 relation whose name is not a word" if n == 1 else f"{n:,} relations whose names are not words"
+        return Summary(State.ATTENTION, figures, Step(f"Write the questions of {whose}.", write_address(counts.pool)))
+    if not unread:
+        return Summary(State.DONE, figures)
+    opens = counts.campaign is None and counts.imported < counts.to_people
+    text = "Read the automatic questions of 1 relation." if unread == 1 else ""
+    text = text or f"Read the automatic questions of {unread:,} relations."
+    step = Step(text, f"{reverse('pool-questions', args=[counts.pool.name])}?made=unread") if opens else None
+    return Summary(State.RUNNING if unread < asked else State.NOT_STARTED, figures, step)
 
 
 def _labels(counts: StageCounts) -> Summary:

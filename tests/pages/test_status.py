@@ -11,6 +11,8 @@ from django.utils import timezone
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import ItemState, JudgementOrigin, Verdict
 from annotation.models import Item, Judgement, Membership
+from annotation.questions.reading import mark_read
+from annotation.questions.templates import save_template
 from config.stages import STAGES
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
@@ -23,7 +25,7 @@ from pooling.models import Pool, System
 from tests.page import has, parse
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 
-STATUS_QUERIES = 16  # two of them the session and the person
+STATUS_QUERIES = 17  # two of them the session and the person
 
 
 def states(pool: Pool) -> dict[str, str]:
@@ -52,7 +54,7 @@ def test_imported_pool_without_systems(graph):
         "runs": "waiting",
         "pool": "done",
         "filter": "done",
-        "questions": "done",
+        "questions": "waiting",
         "labels": "waiting",
         "adjudication": "waiting",
         "qrels": "waiting",
@@ -63,6 +65,35 @@ def test_imported_pool_without_systems(graph):
     assert figures(pool, "pool") == {"seed triples": (2, None), "pooled triples": (7, None), "depth": (10, None)}
     step = next_status(stage_statuses(stage_counts(pool)))
     assert (step.stage.key, step.step.url) == ("systems", "/graphs/town/systems")
+
+
+def test_questions_are_done_when_a_person_has_read_or_written_all(graph):
+    pool, boss = make_pool(graph, systems=[make_system(graph, "rotate")]), make_person("boss", site="manager")
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
+    found = next_status(stage_statuses(stage_counts(pool)))
+    assert (found.stage.key, found.step.url) == ("questions", "/pools/town-pool/questions?made=unread")
+    assert figures(pool, "questions") == {"relations asked about": (1, None), "read or written by a person": (0, 1)}
+    assert mark_read(pool, boss) == 1
+    assert states(pool)["questions"] == "done"
+    assert next_status(stage_statuses(stage_counts(pool))).stage.key == "labels"
+
+
+def test_a_relation_without_words_needs_attention_until_somebody_writes_its_questions(graph):
+    pool = make_pool(graph)
+    relation = graph.relations.get(index=0)
+    relation.key = "P131"
+    relation.save()
+    found = next_status(stage_statuses(stage_counts(pool)))
+    assert (found.stage.key, found.step.url) == ("questions", "/pools/town-pool/questions?made=odd")
+    save_template(relation, "Is {subject} in {object}?", "Where is {subject}?", "What is in {object}?")
+    assert states(pool)["questions"] == "done"
+
+
+def test_open_campaign_leaves_no_step_at_questions_that_nobody_has_read(graph):
+    pool = make_pool(graph)
+    open_campaign(pool)
+    (found,) = (one for one in stage_statuses(stage_counts(pool)) if one.stage.key == "questions")
+    assert (found.state, found.step) == (State.NOT_STARTED, None)
 
 
 def test_built_pool_is_covered_by_the_job_that_built_it(graph):

@@ -5,7 +5,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import Campaign, Label
+from annotation.models import Campaign, Label, QuestionTemplate
 from tests.annotation.factories import make_pool
 
 
@@ -20,6 +20,15 @@ def test_open_campaign_twice_says_that_it_is_open(graph) -> None:
     assert run("open_campaign", "p1") == "p1: campaign open, 6 items in 2 questions\n"
     assert run("open_campaign", "p1") == "p1: the campaign is already open, with 6 items\n"
     assert Campaign.objects.count() == 1
+
+
+def test_open_campaign_refuses_a_relation_without_words(graph) -> None:
+    make_pool(graph)
+    graph.relations.update(key="P131")
+    QuestionTemplate.objects.create(relation=graph.relations.get(), is_default=True)
+    with pytest.raises(CommandError, match=r"P131.*/pools/p1/questions"):
+        run("open_campaign", "p1")
+    assert not Campaign.objects.exists()
 
 
 def test_open_campaign_refuses_no_time_and_rules_of_one_that_is_open(graph) -> None:

@@ -48,18 +48,18 @@ def test_relations_come_by_their_triples_to_people(pool: Pool) -> None:
 
 
 def test_coverage_counts_relations_and_triples(pool: Pool) -> None:
-    assert coverage(asked_relations(pool)) == Coverage(3, 1, 16, 6)
+    assert coverage(asked_relations(pool)) == Coverage(3, 1, 16, 6, unread=2)
     rules = pool.graph.relations.get(key="rules")
     save_template(rules, "Does {subject} rule {object}?", "What does {subject} rule?", "Who rules {object}?")
     found = coverage(asked_relations(pool))
-    assert found == Coverage(3, 2, 16, 7)
-    assert (found.from_name, found.percent) == (1, 43)
+    assert found == Coverage(3, 2, 16, 7, unread=1)
+    assert (found.from_name, found.percent, found.read) == (1, 43, 2)
     assert coverage([]).percent == 0
 
 
 def test_relations_whose_names_are_no_words_are_counted_until_somebody_writes(pool: Pool) -> None:
     Relation.objects.filter(key="rules").update(key="P31")
-    assert coverage(asked_relations(pool)) == Coverage(3, 1, 16, 6, 1)
+    assert coverage(asked_relations(pool)) == Coverage(3, 1, 16, 6, odd=1, unread=1)
     assert [one.relation.key for one in asked_relations(pool) if one.is_odd] == ["P31"]
     save_template(pool.graph.relations.get(key="P31"), "Is {subject} a {object}?", "{subject}?", "{object}?")
     assert coverage(asked_relations(pool)).odd == 0

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import QuestionTemplate
+from annotation.questions.reading import mark_read
 from annotation.questions.templates import read_templates, save_template
 from annotation.views import told
 from pooling.models import PooledTriple, Relation
@@ -56,8 +57,9 @@ def test_relations_that_people_are_asked_about_most_triples_first(world, manager
     page = read_page(html)
     assert numbers(page.one("coverage").text) == ["6", "8", "75"]  # triples in written words, of all, per cent
     relations = page.one("relations")
-    assert numbers(relations.text) == ["1", "3", "2", "2"]  # written, of all, from the name, from one without words
-    assert numbers(relations.one(tag="a", href=f"{QUESTIONS}?made=odd").text) == ["2"]
+    assert numbers(relations.text) == ["1", "3", "2"]  # written, of all, from the name
+    assert numbers(page.one("unread").one(tag="a", href=f"{QUESTIONS}?made=unread").text) == ["2"]
+    assert not page.has("odd")
     about = page.all("about")[0].text.split(" · ")
     assert (numbers(about[0]), about[1]) == (["6"], "N-N")
 
@@ -67,7 +69,8 @@ def test_relations_that_people_are_asked_about_most_triples_first(world, manager
     [
         ({"made": "name"}, ["more 01", "more 02"]),
         ({"made": "written"}, ["lived_in"]),
-        ({"made": "odd"}, ["more 01", "more 02"]),
+        ({"made": "odd"}, []),
+        ({"made": "unread"}, ["more 01", "more 02"]),
         ({"q": "LIVED"}, ["lived_in"]),
         ({"q": "more", "made": "written"}, []),
         ({"order": "name"}, ["lived_in", "more 01", "more 02"]),
@@ -103,6 +106,37 @@ def test_pool_without_triples_to_people_says_what_to_do(world, manager) -> None:
     PooledTriple.objects.update(reason="types")
     page = read_page(read(manager, QUESTIONS))
     assert page.has("empty") and not page.has("coverage")
+
+
+def test_automatic_questions_are_read_one_by_one_or_all_at_once(world, manager) -> None:
+    more_relations(world, 3)
+    Relation.objects.filter(index=3).update(key="P131")
+    page = read_page(read(manager, QUESTIONS))
+    assert (len(page.all("read")), numbers(page.one("read-all").text)) == (2, ["2"])
+    assert numbers(page.one("odd").one(tag="a", href=f"{QUESTIONS}?made=odd").text) == ["1"]
+    response = manager.post(f"{QUESTIONS}?made=unread", {"act": "read", "relation": "2"})
+    assert response["Location"] == f"{QUESTIONS}?made=unread#r2"
+    assert keys(read(manager, QUESTIONS, {"made": "unread"})) == ["more 01"]
+    assert keys(read(manager, QUESTIONS, {"made": "odd"})) == ["P131"]
+    page = read_page(manager.post(QUESTIONS, {"act": "read"}, follow=True).content.decode())
+    assert page.messages[-1] == told.questions_read(1)
+    assert not page.has("unread") and not page.has("read") and not page.has("all-read")  # P131 must be written
+    manager.post(QUESTIONS, TEXTS | {"relation": "3"})
+    assert read_page(read(manager, QUESTIONS)).has("all-read")
+    assert world.manager.username in read(manager, f"{QUESTIONS}/1")
+
+
+def test_a_name_that_is_not_a_word_cannot_be_read_and_only_managers_read(world, manager, as_user) -> None:
+    more_relations(world, 1)
+    Relation.objects.filter(index=1).update(key="P131")
+    html = manager.post(QUESTIONS, {"act": "read", "relation": "1"}, follow=True).content.decode()
+    assert read_page(html).messages == refusal(
+        lambda: mark_read(world.pool, world.manager, Relation.objects.get(index=1))
+    )
+    assert manager.post(QUESTIONS, {"act": "read", "relation": "x"}).status_code == 404
+    researcher = as_user(world.researcher)
+    assert researcher.post(QUESTIONS, {"act": "read"}).status_code == 403
+    assert not read_page(read(researcher, QUESTIONS)).has("read-all")
 
 
 @pytest.mark.parametrize("count", [1, 3])
