@@ -66,7 +66,7 @@ def make_graph(test: int, rng: np.random.Generator) -> Graph:
     others = np.unique(others, axis=0)
     held = rng.permutation(others[~_rows_in(others, train)])[: test + 100]
     splits = {Split.TRAIN: np.unique(train, axis=0), Split.VALID: held[test:], Split.TEST: held[:test]}
-    keys = [f"/m/{i:06x}" for i in range(ENTITIES)] + [f"/relation/number/{i}" for i in range(RELATIONS)]
+    keys = [f"/m/{i:06x}" for i in range(ENTITIES)] + [f"/number_{i}/relation" for i in range(RELATIONS)]
     files = {split: SplitRows(f"{split.value}.tsv", rows.astype(np.int64)) for split, rows in splits.items()}
     return import_graph("drawn", GraphSourceData(GraphSource.TSV, keys, files), options={})
 
