@@ -19,12 +19,20 @@ class WorkingData(Fields):
     lease_seconds = serializers.IntegerField()
 
 
+class FactData(Fields):
+    head = serializers.CharField()
+    relation = serializers.CharField()
+    tail = serializers.CharField()
+
+
 class NameData(Fields):
     key = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]  # a field, not its label
+    types = serializers.ListField(child=serializers.CharField(), help_text="The first few, in words.")
     description = serializers.CharField(allow_blank=True)
     aliases = serializers.ListField(child=serializers.CharField())
     link = serializers.CharField(allow_blank=True, help_text="http or https; never opened by the server.")
+    facts = FactData(many=True, help_text="From train; never about both entities of the question.")
 
 
 class QuestionData(Fields):

@@ -10,6 +10,7 @@ from django.utils.crypto import salted_hmac
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.api.cards import Cards, cards_of
 from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.judging.judgements import live_labels
@@ -26,11 +27,7 @@ from annotation.questions.templates import question_text
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.roles import CampaignRole, can_evaluate
 from pooling.enums import TO_PEOPLE
-from pooling.graphs.entity_texts import EntityText, EntityTexts
-from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.graphs.opening import entity_texts, open_graph
-
-MOST_DESCRIPTION, MOST_ALIASES = 300, 5  # characters and aliases of an entity that people are shown
+from pooling.graphs.opening import open_graph
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -90,17 +87,16 @@ def questions_data(
     if not assigned:
         return {"items": [], "sources": {}}
     sources = sources or verified(campaign)
-    graph = open_graph(campaign.pool.graph)
-    texts = entity_texts(campaign.pool.graph)
-    items = [_question_data(campaign, graph, texts, given) for given in assigned]
+    cards = cards_of(campaign.pool.graph)
+    items = [_question_data(campaign, cards, given) for given in assigned]
     relations = sorted({item["relation"] for item in items})
     return {"items": items, "sources": {str(r): [_source_data(one) for one in sources.of(r)] for r in relations}}
 
 
-def _question_data(campaign: Campaign, graph: GraphArrays, texts: EntityTexts, given: Slot | Check) -> dict[str, Any]:
+def _question_data(campaign: Campaign, cards: Cards, given: Slot | Check) -> dict[str, Any]:
     asked = given.asked
     assert given.template is not None and given.lease is not None and asked is not None
-    words = question_text(asked, given.template, graph)
+    words = question_text(asked, given.template, cards.graph)
     return {
         "slot": str(given.ticket),
         "lease": str(given.lease),
@@ -109,18 +105,9 @@ def _question_data(campaign: Campaign, graph: GraphArrays, texts: EntityTexts, g
         "relation": asked.triple.relation,
         "question": words.statement,
         "group_question": words.group_question,
-        "subject": _entity_data(words.subject_key, words.subject, texts[asked.triple.head]),
-        "object": _entity_data(words.object_key, words.object, texts[asked.triple.tail]),
+        "subject": cards.of(asked.triple.head, asked.triple),
+        "object": cards.of(asked.triple.tail, asked.triple),
     }
-
-
-def _entity_data(key: str, label: str, text: EntityText) -> dict[str, Any]:
-    """Return what people who label are told of an entity: what its graph says of it, nothing of runs."""
-    description = text.description
-    if len(description) > MOST_DESCRIPTION:
-        description = description[:MOST_DESCRIPTION].rsplit(" ", 1)[0] + " …"
-    shown = {"description": description, "aliases": list(text.aliases[:MOST_ALIASES]), "link": text.link}
-    return {"key": key, "label": label, **shown}
 
 
 def _source_data(source: Source) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Find a graph by its name, and read its arrays, templates, entity texts and closed world from its files."""
+"""Find a graph by its name; read its arrays, templates, entity texts, sample facts and closed world from its files."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from core.files.artifacts import ArtifactError, artifact_path
 from pooling.graphs import files
 from pooling.graphs.entity_texts import EntityTexts
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
+from pooling.graphs.kernels.sample_facts import SampleFacts
 from pooling.graphs.source_data import GraphError
 from pooling.models import Graph
 from pooling.questions.templates import TemplateText
@@ -16,6 +17,7 @@ from pooling.questions.templates import TemplateText
 OPEN_GRAPHS = 8  # kept in memory per process
 _opened: OrderedDict[tuple[str, str], GraphArrays] = OrderedDict()
 _texts: OrderedDict[tuple[str, str], EntityTexts] = OrderedDict()
+_facts: OrderedDict[tuple[str, str], SampleFacts] = OrderedDict()
 _opening = Lock()
 
 
@@ -54,6 +56,19 @@ def entity_texts(graph: Graph) -> EntityTexts:
         while len(_texts) > OPEN_GRAPHS:
             _texts.popitem(last=False)
         return _texts[key]
+
+
+def sample_facts(graph: Graph) -> SampleFacts:
+    """Return the sample facts of the graph's entities, arranged once per process, then shared."""
+    arrays = open_graph(graph)
+    key = (str(artifact_path(graph.artifact)), graph.sha256)
+    with _opening:
+        if key not in _facts:
+            _facts[key] = SampleFacts(arrays.train, arrays.num_entities)
+        _facts.move_to_end(key)
+        while len(_facts) > OPEN_GRAPHS:
+            _facts.popitem(last=False)
+        return _facts[key]
 
 
 def closed_world_triples(graph: Graph) -> Ids:

@@ -41,6 +41,11 @@ def spell(path: str) -> str:
     return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
 
 
+def relation_words(relation_name: str) -> str:
+    """Return a relation's label or key as words: /film/film/directed_by becomes "directed by"."""
+    return " ".join(words_of(CONTROL.sub(" ", relation_name))[1]) or relation_name
+
+
 def is_readable(relation_name: str) -> bool:
     """Return whether the name has words, so that people understand questions made from it."""
     return are_words(words_of(CONTROL.sub(" ", relation_name))[1])

@@ -1,40 +1,51 @@
 // The annotation page: the same work one by one or by question.
 
+import { message, showProblem } from "./lib/messages.js";
 import { One } from "./lib/one.js";
 import { Page } from "./lib/page.js";
 import { Rows } from "./lib/rows.js";
 import { read, write } from "./lib/stored.js";
 
 const VIEW = "triplepool:view";
-const form = document.querySelector("[data-why]");
+const NO_REASON = message("no-reason", "Say in a few words why you can’t tell.");
 const why = document.getElementById("why");
+const problem = document.getElementById("why-error");
+const labels = { comment: document.querySelector("[data-comment-label]"), why: document.querySelector("[data-why-label]") };
 const page = new Page();
+let isAsked = false; // whether "can't tell" waits for its reason
 
-function close() {
-  form.hidden = true;
-  page.view.focus();
+function ask(is) {
+  isAsked = is;
+  labels.why.hidden = !is;
+  labels.comment.hidden = is;
+  showProblem(problem, null, why);
 }
 
 const one = new One(page, {
-  shown(item, reason) {
-    form.hidden = true;
-    why.value = reason;
+  shown(item, comment) {
+    ask(false);
+    why.value = comment;
   },
   // can't tell says why first
   check(answer) {
-    if (answer !== "?" || (!form.hidden && why.value.trim())) return true;
-    form.hidden = false;
+    if (answer !== "?" || (isAsked && why.value.trim())) return true;
+    const wasAsked = isAsked;
+    ask(true);
+    if (wasAsked) showProblem(problem, NO_REASON, why);
     why.focus();
     return false;
   },
-  comment: (answer) => (answer === "?" ? why.value.trim() : ""),
+  comment: () => why.value.trim(),
   value: () => why.value.trim(),
 });
-form.addEventListener("submit", (event) => {
+why.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") ask(false);
+  if (event.key !== "Enter" || event.isComposing) return;
   event.preventDefault();
-  one.give("?");
+  if (isAsked) one.give("?");
+  else page.view.focus();
 });
-why.addEventListener("keydown", (event) => event.key === "Escape" && close());
+why.addEventListener("input", () => showProblem(problem, null, why));
 
 const views = { one, group: new Rows(page) };
 const buttons = [...document.querySelectorAll("[data-show]")];
@@ -53,4 +64,4 @@ for (const button of buttons) {
 }
 const first = read(VIEW) === "group" ? "group" : "one";
 mark(first);
-page.start(views[first], { acts: { "cancel-why": close } });
+page.start(views[first]);

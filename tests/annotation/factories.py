@@ -5,6 +5,7 @@ The world is a graph of people and cities, a pool with provenance, a campaign, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,12 +41,15 @@ PEOPLE, CITIES = 12, 10
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)  # of 2026-W10
 
 
-def make_graph(folder: Path, name: str = "small") -> Graph:
-    """Make a graph of one relation (N-N): person i lived in cities i and i + 1 in train, and two test triples."""
+def make_graph(folder: Path, name: str = "small", more_train: Sequence[tuple[str, str, str]] = ()) -> Graph:
+    """Make a graph of one relation (N-N): person i lived in cities i and i + 1 in train, and two test triples.
+
+    `more_train`: further facts, of other relations.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lived = [(f"p{i}", "lived_in", f"c{(i + step) % CITIES}") for i in range(PEOPLE) for step in (0, 1)]
     write = {
-        "train": lived,
+        "train": [*lived, *more_train],
         "valid": [("p0", "lived_in", "c5")],
         "test": [("p1", "lived_in", "c7"), ("p2", "lived_in", "c7")],
     }
@@ -124,8 +128,8 @@ class World:
     stranger: User
 
 
-def make_world(folder: Path, items: int = 6) -> World:
-    pool = make_pool(make_graph(folder), items=items)
+def make_world(folder: Path, items: int = 6, more_train: Sequence[tuple[str, str, str]] = ()) -> World:
+    pool = make_pool(make_graph(folder, more_train=more_train), items=items)
     campaign = open_campaign(pool, seed=1)
     people = {name: add_person(name, "annotator", campaign, PASSWORD)[0] for name in ("ann", "ben", "cleo")}
     ada = add_person("ada", "adjudicator", campaign, PASSWORD)[0]

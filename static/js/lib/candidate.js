@@ -1,6 +1,6 @@
 // One candidate of a question: its name, its answer, the link it is or will be saved with.
 
-import { fillAbout } from "./about.js";
+import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, problemOf, searchable, shorten } from "./evidence.js";
 import { message, show, showProblem } from "./messages.js";
 
@@ -29,7 +29,7 @@ export class CandidateRow {
   fill(item) {
     this.find("[data-candidate]").textContent = this.candidate.label;
     this.find("[data-key]").textContent = this.candidate.key;
-    fillAbout(this.find("[data-about]"), this.candidate);
+    fillCard(this.find("[data-card]"), this.candidate, true);
     this.find("[data-alone]").textContent = this.candidate.label;
     this.find("[data-both]").textContent = `with ${this.fixed.label}`;
     this.find("[data-searches]").hidden = !searchable(item).length;

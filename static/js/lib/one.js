@@ -1,6 +1,6 @@
 // One question at a time: the whole of the adjudication page, one of two views of the annotation page.
 
-import { fillAbout } from "./about.js";
+import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, problemOf, RULE } from "./evidence.js";
 import { message, showProblem } from "./messages.js";
 
@@ -18,13 +18,12 @@ export class One {
     this.root = document.querySelector('[data-view="one"]');
     this.find = (selector) => this.root.querySelector(selector);
     this.question = this.find("[data-question]");
+    this.top = this.question.closest(".zone");
     this.link = this.find("#link");
     this.error = this.find("#link-error");
     this.lastButton = this.find("[data-last]");
-    this.answers = [...this.root.querySelectorAll("[data-answer]")];
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
-    for (const button of this.answers) button.addEventListener("click", () => this.give(button.dataset.answer));
     this.lastButton.addEventListener("click", () => this.takeLast());
     this.link.addEventListener("input", () => this.say(null));
     this.keys = {
@@ -110,9 +109,9 @@ export class One {
     const { item } = row;
     const { drafts, config } = this.page;
     this.root.removeAttribute("aria-busy");
-    const text = { group: item.group_question, "subject-key": item.subject.key, "object-key": item.object.key, subject: item.subject.label, object: item.object.label };
+    const text = { group: item.group_question, subject: item.subject.label, object: item.object.label };
     for (const [name, words] of Object.entries(text)) this.find(`[data-${name}]`).textContent = words;
-    for (const side of ["subject", "object"]) fillAbout(this.find(`[data-${side}-about]`), item[side], true);
+    for (const side of ["subject", "object"]) fillCard(this.find(`[data-${side}-card]`), item[side], true);
     this.question.textContent = item.question;
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
     this.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
@@ -120,11 +119,12 @@ export class One {
     this.lastButton.hidden = !last;
     this.lastButton.querySelector("span").textContent = last ?? "";
     this.fillSearches();
-    for (const button of this.answers) button.setAttribute("aria-pressed", String(row.done?.given.answer === button.dataset.answer));
+    this.page.bar.mark(row.done?.given.answer ?? "");
     if (row.done) this.page.say("info", CHANGING);
     this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
     this.page.appeared();
+    this.top.scrollTop = 0;
     this.question.focus();
   }
 
@@ -135,9 +135,15 @@ export class One {
 
   // -- answers
 
+  press(answer) {
+    this.give(answer);
+  }
+
   give(answer) {
     const { row, page } = this;
-    if (!row || page.guard.isClosed || !this.more.check(answer) || !this.check(answer)) return;
+    if (!row) return;
+    if (page.guard.isClosed) return page.tooFast();
+    if (!this.more.check(answer) || !this.check(answer)) return;
     const given = { answer, source_url: this.link.value.trim(), comment: this.more.comment(answer), ...page.clock.lap() };
     this.loop.answer(row, given);
     this.next();

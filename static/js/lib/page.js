@@ -2,6 +2,7 @@
 // and which view is shown. A view has enter(slot), leave() (returns the slot it was at), refresh(), focus(),
 // current() (the row that keys are about), stop() (show nothing), back(row, given), paste(link), keys.
 
+import { AnswerBar } from "./bar.js";
 import { Clock } from "./clock.js";
 import { Drafts, pasted } from "./evidence.js";
 import { FlagDialog } from "./flag.js";
@@ -33,6 +34,8 @@ export class Page {
     this.clock = new Clock();
     this.drafts = new Drafts();
     this.guard = new Guard();
+    this.bar = new AnswerBar(find("[data-bar]"), (answer) => this.area.hidden || this.view.press(answer));
+    this.bar.enable(false);
     this.progress = new Progress(this.config.urls.progress, document);
     this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
     this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (told) => this.say("guidelines", told));
@@ -80,7 +83,13 @@ export class Page {
   appeared() {
     this.idling.hide();
     this.area.hidden = false;
+    this.bar.enable(true);
     this.guard.close();
+  }
+
+  // A press that was meant for the question before.
+  tooFast() {
+    this.bar.tooFast((told) => this.say("info", told));
   }
 
   flag() {
@@ -143,8 +152,14 @@ export class Page {
   // Nothing came; what is on the screen (all rows answered, an answer that is being changed) stays there.
   idle(kind, seconds = null) {
     if (!this.view.isEmpty) return;
-    this.area.hidden = true;
+    this.hide();
     this.idling.show(kind, seconds);
+  }
+
+  hide() {
+    this.area.hidden = true;
+    this.bar.enable(false);
+    this.bar.mark("");
   }
 
   // Nothing is asked any more, whatever is on the screen.
@@ -152,7 +167,7 @@ export class Page {
     for (const dialog of document.querySelectorAll('[data-dialog="flag"][open], [data-dialog="return"][open]')) dialog.close();
     this.view.stop();
     this.say("info", null);
-    this.area.hidden = true;
+    this.hide();
     this.idling.show("closed");
     this.changed();
   }

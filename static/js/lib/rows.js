@@ -1,6 +1,6 @@
 // By question: all candidates of one question on a page, Y or N per row, arrows to move.
 
-import { fillAbout } from "./about.js";
+import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, problemOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
 import { message, showProblem } from "./messages.js";
@@ -19,7 +19,7 @@ export class Rows {
     this.link = this.find("#question-link");
     this.error = this.find("#question-link-error");
     this.lastButton = this.find("[data-last]");
-    this.nextButton = this.find("[data-next]");
+    this.nextButton = document.querySelector("[data-bar] [data-next]");
     this.link.addEventListener("input", () => this.setLink(this.link.value.trim()));
     this.link.addEventListener("change", () => this.checkLink());
     this.link.addEventListener("keydown", (event) => {
@@ -30,7 +30,7 @@ export class Rows {
     this.lastButton.addEventListener("click", () => this.takeLast());
     this.nextButton.addEventListener("click", () => this.nextGroup());
     this.keys = {
-      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.rows.get(this.at)?.openWhy(), l: () => this.takeLast(),
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => !this.nextButton.hidden && this.nextGroup(),
     };
   }
@@ -45,6 +45,7 @@ export class Rows {
 
   leave() {
     this.root.hidden = true;
+    this.nextButton.hidden = true;
     const slot = this.at;
     this.clear(null);
     return slot;
@@ -119,8 +120,7 @@ export class Rows {
     const { item } = this.loop.rowsOf(group)[0];
     const fixed = item.side === "tail" ? "subject" : "object";
     this.find("[data-group]").textContent = item.group_question;
-    this.find("[data-fixed-key]").textContent = item[fixed].key;
-    fillAbout(this.find("[data-fixed-about]"), item[fixed]);
+    fillCard(this.find("[data-fixed-card]"), item[fixed], true);
     this.find("[data-fixed]").textContent = item[fixed].label;
     this.find("[data-rule]").textContent = RULE[this.page.config.evidence_rule];
     fillSearches(this.find("[data-searches]"), item, fixed, 8);
@@ -134,7 +134,6 @@ export class Rows {
     const first = this.rows.has(slot) ? slot : this.firstOpen();
     if (first) this.goTo(first);
     else this.focus();
-    scrollTo(0, 0);
   }
 
   add(row) {
@@ -173,6 +172,11 @@ export class Rows {
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
     this.rows.get(slot)?.activate(true);
+    this.markBar();
+  }
+
+  markBar() {
+    this.page.bar.mark(this.loop.rows.get(this.at)?.done?.given?.answer ?? "");
   }
 
   goTo(slot) {
@@ -197,10 +201,16 @@ export class Rows {
     this.focus();
   }
 
+  press(answer) {
+    if (answer === "?") this.rows.get(this.at)?.openWhy();
+    else this.give(answer);
+  }
+
   give(answer, slot = this.at, comment = "") {
     const shown = this.rows.get(slot);
     const { page } = this;
-    if (!shown || page.guard.isClosed) return;
+    if (!shown) return;
+    if (page.guard.isClosed) return page.tooFast();
     if (shown.isFixed) return shown.sayFixed();
     const { row } = shown;
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);

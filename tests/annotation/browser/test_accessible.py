@@ -119,7 +119,7 @@ def test_tab_goes_through_one_row_and_on(no_links, open_page) -> None:
         )
     inside = reached.count("row")
     assert inside > 5 and reached[:inside] == ["row"] * inside
-    assert reached[inside] == "flag"
+    assert reached[inside] == "flag"  # of the answer bar
 
 
 def test_nothing_moves_where_motion_is_unwanted(no_links, open_page) -> None:
@@ -134,10 +134,10 @@ def test_nothing_moves_where_motion_is_unwanted(no_links, open_page) -> None:
     assert moving == 0
 
 
-def test_row_in_use_is_not_hidden_behind_the_bar(no_links, open_page) -> None:
+def test_row_in_use_is_not_hidden_behind_the_line_above(no_links, open_page) -> None:
     page = open_page(no_links.ann, view="group", width=360)
     ready(page)
     press(page, *["ArrowDown"] * 6, *["ArrowUp"] * 5)
     box = row_at(page).bounding_box()
-    bar = page.locator(".loop-bar").bounding_box()
-    assert box["y"] >= bar["y"] + bar["height"] - 1
+    line = page.locator(".rows-head").bounding_box()
+    assert box["y"] >= line["y"] + line["height"] - 1

@@ -79,10 +79,14 @@ def test_fast_double_press_labels_one_question(no_links, open_page) -> None:
     page.clock.run_for(PAINTED + 250)
     page.keyboard.press("y")
     page.keyboard.press("n")
+    shows(notice(page, "info"), "too-fast")
+    expect(page.locator("[data-bar]")).to_have_class("answer-bar too-fast")
     page.clock.resume()
     settle(page)
     saved(page, 1)
     press(page, "n")
+    assert notice(page, "info").is_hidden()
+    expect(page.locator("[data-bar]")).to_have_class("answer-bar")
     saved(page, 2)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
 
@@ -153,7 +157,7 @@ def test_keys_do_nothing_in_a_field_a_dialog_or_when_switched_off(no_links, open
     ready(page)
     press(page, "y")  # still off
     assert Label.objects.count() == 0
-    page.locator('[data-view="one"] [data-answer="Y"]').click()
+    page.locator('[data-bar] [data-answer="Y"]').click()
     saved(page, 1)
 
 
@@ -190,7 +194,7 @@ def test_undo_changes_the_last_answer(world, open_page) -> None:
     second = question(page)
     press(page, "u")
     assert (question(page), page.locator("#link").input_value()) == (first, LINK)
-    expect(page.locator('[data-answer="Y"]')).to_have_attribute("aria-pressed", "true")
+    expect(page.locator('[data-bar] [data-answer="Y"]')).to_have_attribute("aria-pressed", "true")
     press(page, "n")
     assert question(page) == second
     saved(page, 2)
@@ -246,6 +250,7 @@ def test_names_with_markup_are_text(world, open_page, view: str) -> None:
             item |= {"question": BAD, "group_question": BAD}
             for side in ("subject", "object"):
                 item[side] = {"key": BAD, "label": BAD, "description": BAD, "aliases": [BAD], "link": f"https://{BAD}"}
+                item[side] |= {"types": [BAD], "facts": [{"head": BAD, "relation": BAD, "tail": BAD}]}
         route.fulfill(json=sent)
 
     page.route("**/claim", worse)

@@ -17,7 +17,9 @@ from tests.annotation.factories import PASSWORD, make_pool
 
 LONG = "word " * 100
 FILES = {
-    "train.tsv": "".join(f"p{i}\tP551\tc{(i + step) % 10}\n" for i in range(12) for step in (0, 1)),
+    "train.tsv": "".join(f"p{i}\tP551\tc{(i + step) % 10}\n" for i in range(12) for step in (0, 1))
+    + "p1\t/book/author/works_written\tp9\np1\tseen_in\tc8\np1\tseen_in\tc3\n",
+    "entity_types.tsv": "p1\t/people/person\np1\t/book/author\np1\t/x/person\nc7\tcity_town\n",
     "valid.tsv": "p0\tP551\tc5\n",
     "test.tsv": "p1\tP551\tc7\n",
     "entity_descriptions.tsv": f"c7\ta city <b>\np1\t{LONG}\n",
@@ -36,7 +38,7 @@ def labelled(db, tmp_path: Path) -> Graph:
 
 def test_first_questions_are_made_from_the_label_of_the_relation(labelled: Graph) -> None:
     ensure_templates(labelled)
-    template = labelled.relations.get().templates.get()
+    template = labelled.relations.get(key="P551").templates.get()
     assert template.statement == "Does {subject} reside in {object}?"
     assert template.is_default
 
@@ -53,11 +55,22 @@ def test_people_are_told_of_an_entity_what_its_graph_says(labelled: Graph, as_us
     assert told["c7"] == {
         "key": "c7",
         "label": "c7",
+        "types": ["city town"],
         "description": "a city <b>",
         "aliases": [f"name {i}" for i in range(5)],
         "link": "https://example.org/c7?a=1&b=2",
+        "facts": [],
     }
+    assert told["p1"]["types"] == ["person", "author"]
+    about = {
+        item["object"]["key"]: item["subject"]["facts"] for item in sent["items"] if item["subject"]["key"] == "p1"
+    }
+    wrote = {"head": "p1", "relation": "works written", "tail": "p9"}
+    seen = [{"head": "p1", "relation": "seen in", "tail": city} for city in ("c8", "c3")]
+    assert about["c0"] == [wrote, *seen]
+    assert about["c3"] == [wrote, seen[0]]  # what is known of both is not told
     assert told["p1"]["description"] == ("word " * 60).strip() + " …"
-    bare = next(key for key in told if key not in ("c7", "p1"))
-    assert told[bare] == {"key": bare, "label": bare, "description": "", "aliases": [], "link": ""}
+    bare = next(key for key in told if key in ("c0", "c6", "p0"))
+    nothing = {"types": [], "description": "", "aliases": [], "link": "", "facts": []}
+    assert told[bare] == {"key": bare, "label": bare} | nothing
     assert open_graph(labelled).relation_name(0) == "resides in"

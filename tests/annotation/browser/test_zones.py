@@ -1,0 +1,97 @@
+"""Question, evidence and answer bar stay where they are, whatever is asked, said or undone, at any size."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from annotation.models import QuestionTemplate
+from tests.annotation.browser.hands import notice, paste, press, question, ready, shoot, shows
+from tests.annotation.factories import LINK, make_world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SIZES = [(360, 640), (640, 360), (1280, 900)]  # the second is 1280 x 720 at 200 %
+LONG = "a name without any end " * 9
+
+
+@pytest.fixture
+def world(live_server, tmp_path: Path):
+    """Every other entity has a label of 200 characters and a description."""
+    folder = tmp_path / "tsv"
+    folder.mkdir()
+    keys = [f"c{i}" for i in range(0, 10, 2)]
+    (folder / "entity_descriptions.tsv").write_text("".join(f"{key}\t{'much is known ' * 20}\n" for key in keys))
+    return make_world(folder, items=14)
+
+
+def zones(page: Page) -> list[tuple[int, ...]]:
+    """Left, top, width and height of each zone and of each answer button that is shown."""
+    return page.evaluate(  # type: ignore[no-any-return]
+        """() => [...document.querySelectorAll(".zone, .answer-bar, .answer-bar [data-answer]")]
+            .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect())
+            .map((box) => [box.x, box.y, box.width, box.height].map(Math.round))"""
+    )
+
+
+def make_long(world) -> None:
+    QuestionTemplate.objects.update(statement=f"Has {{subject}}, {LONG}, lived in {{object}}?")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_one_by_one_nothing_moves(world, open_page, size) -> None:
+    page = open_page(world.ann, width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    ready(page)
+    placed = zones(page)
+    assert len(placed) == 6 and placed[2][1] + placed[2][3] == size[1]  # down to the edge of the screen
+    seen = {question(page)}
+    for keys in (["y"], ["Escape"], ["s"], ["Escape"]):  # a link is missing; a reason is asked for
+        press(page, *keys)
+        assert zones(page) == placed, keys
+    for _ in range(4):
+        paste(page, LINK)
+        press(page, "y")
+        seen.add(question(page))
+        assert zones(page) == placed
+    assert len(seen) == 5
+    press(page, "u")
+    shows(notice(page, "info"), "changing")
+    shoot(page, f"zones-undo-{size[0]}")
+    assert zones(page) == placed
+    press(page, "u", "Escape")
+    assert zones(page) == placed
+    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [*size]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_long_question_scrolls_in_its_zone(world, open_page, size) -> None:
+    page = open_page(world.ann, width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    ready(page)
+    placed = zones(page)
+    make_long(world)
+    page.reload()
+    page.keyboard.press("Escape")
+    ready(page)
+    paste(page, LINK)
+    press(page, "y")
+    assert zones(page) == placed
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_by_question_question_link_and_bar_stay(world, open_page, size) -> None:
+    page = open_page(world.ann, view="group", width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    ready(page)
+    placed = zones(page)
+    assert len(placed) == 7
+    press(page, "y", "Escape")  # the link is missing
+    assert zones(page) == placed
+    paste(page, LINK)
+    press(page, "y", "n", "ArrowDown", "ArrowDown", "u")
+    shoot(page, f"zones-group-{size[0]}")
+    assert zones(page) == placed
+    press(page, "ArrowDown", *"ynyn")
+    assert zones(page)[:4] == placed[:4]
+    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [*size]
