@@ -3,7 +3,6 @@
 import math
 import platform
 from collections.abc import Sequence
-from importlib.metadata import version as version_of_package
 
 from django.db.models import Count
 
@@ -14,6 +13,7 @@ from annotation.models.slot import ADJUDICATION
 from annotation.quality.kernel import Coefficient
 from annotation.quality.reports import agreement_report
 from core.errors import UserError
+from core.libraries import versions_of
 from evaluation.analyses.stability import REPEATS
 from evaluation.analyses.tukey_hsd import PERMUTATIONS
 from evaluation.labels.pool_table import systems_with_runs
@@ -172,7 +172,7 @@ def _labels(context: Context) -> str:
 
 
 def versions() -> Json:
-    return {"Python": platform.python_version(), **{name: version_of_package(name) for name in PACKAGES}}
+    return {"Python": platform.python_version(), **versions_of(*PACKAGES)}
 
 
 def systems_table(pool: Pool) -> Table:

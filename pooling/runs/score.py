@@ -10,7 +10,6 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from django.utils import timezone
 from core.callbacks import UNWATCHED, Watch
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
 from core.jobs.progress import Progress
+from core.libraries import versions_of
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -281,7 +281,7 @@ def write_run(
             "settings": system.settings,
             "seed": system.seed,
             "device": system.device,
-            "libraries": {name: version(name) for name in ("torch", "numpy")},
+            "libraries": versions_of("torch", "numpy"),
             "depth": depth,
             "tie_seed": TIE_SEED,
             "checkpoint_sha256": system.sha256,

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -22,6 +23,15 @@ def test_pages_and_commands_start_without_torch():
         [sys.executable, "-c", ASK], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "['django']\n", done.stderr
+
+
+def test_packages_of_another_project_in_the_current_folder_are_not_taken(tmp_path: Path):
+    for name in ("core", "pooling", "annotation", "evaluation"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise RuntimeError('another project')\n")
+    command = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), "show", "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout.startswith("usage: manage.py show")) == (0, True), done.stderr
 
 
 COUNT = """

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export, Qrels
 from evaluation.sections.metrics import metrics
 from evaluation.test_sets import restore
 from evaluation.test_sets.export import request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
-from pooling.models import Graph, Pool
+from pooling.models import Graph, Pool, Run
 
 URL = "/api/v1/test-sets"
 
@@ -56,6 +59,24 @@ def test_a_graph_with_the_same_triples_is_used_unless_it_has_the_systems(sign_in
     write_zip(export)
     assert (path := zip_path(export)) and send(manager, path.read_bytes(), pool="q").status_code == 201
     assert (Graph.objects.count(), Pool.objects.count()) == (1, 2)
+
+
+def test_a_site_without_torch_takes_it_and_writes_the_report(sign_in, content: bytes, monkeypatch):
+    """As after `pip install triplepool[site]`, which has no part that trains."""
+
+    def version(name: str) -> str:
+        if name in ("torch", "pykeen"):
+            raise PackageNotFoundError(name)
+        return "1.0"
+
+    monkeypatch.setattr("core.libraries.version", version)
+    manager = sign_in("manager")
+    assert send(manager, content, pool="q", graph="other").status_code == 201
+    run = artifact_path(Run.objects.filter(system__graph__name="other")[0].artifact) / "run.json"
+    assert json.loads(run.read_text())["libraries"] == {"numpy": "1.0"}
+    report = manager.get("/pools/q/evaluation/report/download")
+    said = b"".join(report) if report.streaming else report.content
+    assert report.status_code == 200 and b"numpy 1.0, scipy 1.0, Django 1.0." in said
 
 
 def test_a_researcher_sends_none(sign_in, content: bytes):
