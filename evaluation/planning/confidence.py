@@ -68,13 +68,14 @@ def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
 
 
 def target_says(context: Context) -> str:
-    """Say whether the target is reached, from the figure that the release of triples reads."""
+    """Say whether the target is reached, from the figure that the release of triples reads: it is of all systems."""
     aim = aim_of(context)
+    by = "For all systems, which a target always counts, by" if context.settings.systems else "By"
     content = order_figure(context.pool, aim.measure.name).content
     if content["low"] is None:
-        return f"By {aim.measure.label} tau is undefined: {NO_ORDER}. Nothing stops at a target."
+        return f"{by} {aim.measure.label} tau is undefined: {NO_ORDER}. Nothing stops at a target."
     said = (
-        f"By {aim.measure.label} tau is {signed(content['tau'])}, 95 % interval {signed(content['low'])} to"
+        f"{by} {aim.measure.label} tau is {signed(content['tau'])}, 95 % interval {signed(content['low'])} to"
         f" {signed(content['high'])}; {content['undecided']} of {content['pairs']} pairs of systems are undecided."
     )
     if not aim.is_set:

@@ -50,10 +50,11 @@ def test_order_table_is_of_the_resamples(labelled: Pool):
 
 
 def test_the_target_is_told_with_its_measure(labelled: Pool):
-    def finding() -> str:
-        return sections_of(ANALYSIS, context_of(labelled))["order-now"].finding
+    def finding(*systems: str) -> str:
+        return sections_of(ANALYSIS, context_of(labelled, systems=systems))["order-now"].finding
 
     assert finding().startswith("By Micro MRR tau is ") and finding().endswith("The campaign has no target.")
+    assert finding("transe", "complex") == f"For all systems, which a target always counts, b{finding()[1:]}"
     campaign = open_campaign(labelled)
     Campaign.objects.filter(pk=campaign.pk).update(target_tau=0.95, target_measure="map@20")
     assert finding().startswith("By MAP@20 tau is ")
