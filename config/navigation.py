@@ -8,18 +8,17 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from annotation.models import Membership
+from config.pages import PAGES
 from core.people.roles import RIGHTS, Right, has_right
 
-# label, URL name, right that it needs, URL names of the pages that belong to it
+# label, URL name, right that it needs, name of the count that stands beside it
 SITE = (
-    ("Home", "home", None, ("home",)),
-    ("Pools", "pools", Right.EVALUATE, ("pools", "test-set-import")),  # and all pages below its address
-    ("Graphs", "graphs", Right.EVALUATE, ("graphs", "graph", "graph-delete")),
-    ("Systems", "systems-all", Right.EVALUATE, ("systems-all", "systems", "system", "system-delete", "runs")),
-    ("People", "people", Right.MANAGE, ("people", "person", "person-erase", "audit")),
-    ("Jobs", "jobs", Right.MANAGE, ("jobs", "job")),
+    ("Home", "home", None, ""),
+    ("Pools", "pools", Right.EVALUATE, ""),
+    ("Graphs", "graphs", Right.EVALUATE, ""),
+    ("People", "people", Right.MANAGE, ""),
+    ("Jobs", "jobs", Right.MANAGE, "jobs"),
 )
-HELP = ("help", "help-page")  # the last link of everybody, and the pages that belong to it
 # label, URL name, right that it needs in the campaign
 CAMPAIGN = (
     ("Adjudicate", "adjudicate", Right.ADJUDICATE),
@@ -33,6 +32,7 @@ class Link(NamedTuple):
     label: str
     url: str  # empty: no link, but the name of the campaign that the next ones belong to
     current: bool
+    count: str = ""
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
@@ -48,16 +48,22 @@ def _links(request: HttpRequest) -> list[Link]:
     person = request.user
     if not isinstance(person, User):
         return []
-    here = request.resolver_match.url_name if request.resolver_match else None
+    here = _top(request)
     links = []
-    for label, name, right, pages in SITE:
+    for label, name, right, count in SITE:
         if right is None or has_right(person, right):
-            url = reverse(name)
-            below = name == "pools" and request.path.startswith(f"{url}/")
-            links.append(Link(label, url, below or here in pages))
+            links.append(Link(label, reverse(name), here == name, count))
     if not has_right(person, Right.EVALUATE):  # people who see what systems proposed never label
         links += _campaign_links(request, person)
-    return [*links, Link("Help", reverse("help"), here in HELP)]
+    return [*links, Link("Help", reverse("help"), here == "help")]
+
+
+def _top(request: HttpRequest) -> str:
+    """Return the page of config/pages.py below which the page of a request lies, or itself."""
+    page = request.resolver_match.url_name if request.resolver_match else ""
+    while page and page in PAGES and PAGES[page].parent:
+        page = PAGES[page].parent
+    return page or ""
 
 
 def _campaign_links(request: HttpRequest, person: User) -> list[Link]:

@@ -1,12 +1,10 @@
-"""Title, heading and breadcrumbs of every page, by the name of its URL; and the tabs of pages that belong together.
+"""Title, heading and breadcrumbs of every page, by the name of its URL.
 
 The words may name variables of the page's context: "{pool.name}". Tags of core/templatetags/frame.py write them.
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
 
 from typing import NamedTuple
-
-from core.people.roles import Right
 
 
 class Page(NamedTuple):
@@ -17,9 +15,12 @@ class Page(NamedTuple):
     args: str = ""  # arguments of its URL; those of the parent if empty
 
 
+# pages that the sidebar shows as where one is: breadcrumbs beside it begin below them
+IN_SIDEBAR = frozenset({"graphs", "graph", "pools", "pool", "campaign", "evaluation"})
 PAGES = {
     "login": Page("", "Sign in"),
     "home": Page("", "Home", "Home", "Pools in work"),
+    "search": Page("", "Search"),
     "help": Page("", "Help"),
     "help-page": Page("help", "{page.title}"),
     "api-docs": Page("account-tokens", "API"),
@@ -46,7 +47,7 @@ PAGES = {
     "graph-import-confirm": Page("graph-import", "Preview", "Preview of a graph", "Is this the graph?"),
     "graph": Page("graphs", "{graph.name}", args="graph.name"),
     "graph-delete": Page("graph", "Delete", "Delete {graph.name}", "Delete the graph {graph.name}"),
-    "systems-all": Page("", "Systems"),
+    "systems-all": Page("graphs", "All systems"),
     "systems": Page("graph", "Systems", "Systems of {graph.name}"),
     "systems-archive": Page("systems", "Archive", "Systems of {graph.name}", "Archived systems"),
     "systems-compare": Page("systems", "Compare", "Systems of {graph.name} compared", "Compare systems"),
@@ -65,9 +66,9 @@ PAGES = {
     "pool": Page("pools", "{pool.name}", args="pool.name"),
     "pool-delete": Page("pool", "Delete", "Delete {pool.name}", "Delete the pool {pool.name}"),
     "pool-triples": Page("pool", "Pool", "Triples of {pool.name}", "Pooled triples"),
-    "pool-seeds": Page("pool-triples", "Seeds", "Seeds of {pool.name}"),
-    "pool-overlap": Page("pool-triples", "Overlap", "Overlap in {pool.name}", "Overlap of systems"),
-    "pool-growth": Page("pool-triples", "Growth", "Growth of {pool.name}"),
+    "pool-seeds": Page("pool", "Seeds", "Seeds of {pool.name}"),
+    "pool-overlap": Page("pool", "Overlap", "Overlap in {pool.name}", "Overlap of systems"),
+    "pool-growth": Page("pool", "Growth", "Growth of {pool.name}"),
     "pool-filter": Page("pool", "Filter", "Filter of {pool.name}"),
     "pool-questions": Page("pool", "Questions", "Questions of {pool.name}"),
     "pool-questions-import": Page("pool-questions", "Import", "Import questions into {pool.name}", "Import questions"),
@@ -126,38 +127,4 @@ PAGES = {
     "open-world-studies": Page("open-world", "Studies", "Open-world studies", "Open-world studies"),
     "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
     "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
-}
-
-
-class Tabs(NamedTuple):
-    of: str  # what its pages are about: words with the name of the pool
-    rows: tuple[tuple[str, str, str, Right], ...]  # key, label, URL name, right that it needs
-
-
-TABS = {
-    "pool": Tabs(
-        "Pool {}",
-        (
-            ("triples", "Triples", "pool-triples", Right.EVALUATE),
-            ("seeds", "Seeds", "pool-seeds", Right.EVALUATE),
-            ("overlap", "Overlap", "pool-overlap", Right.EVALUATE),
-            ("growth", "Growth", "pool-growth", Right.EVALUATE),
-        ),
-    ),
-    "campaign": Tabs(
-        "Campaign of {}",
-        (
-            ("campaign", "Overview", "campaign", Right.EVALUATE),
-            ("people", "People", "campaign-people", Right.MANAGE),
-            ("rules", "Rules", "campaign-rules", Right.MANAGE),
-            ("order", "Order", "campaign-order", Right.MANAGE),
-            ("sources", "Sources", "campaign-sources", Right.MANAGE),
-            ("guidelines", "Guidelines", "campaign-guidelines", Right.MANAGE),
-            ("inbox", "Inbox", "inbox", Right.MANAGE),
-            ("triples", "Triples", "campaign-triples", Right.MANAGE),
-            ("quality", "Agreement", "quality", Right.EVALUATE),
-            ("annotators", "Annotators", "annotators", Right.MANAGE),
-            ("checks", "Checks", "checks", Right.MANAGE),
-        ),
-    ),
 }

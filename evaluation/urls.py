@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from evaluation.views import analyses, browse, keeping, labels, open_world, overview, own_run, papers, test_sets
+from evaluation.views import analyses, browse, frame, keeping, labels, open_world, overview, own_run, papers, test_sets
 
 POOL = "pools/<slug:name>"
 EVALUATION = f"{POOL}/evaluation"
@@ -13,6 +13,10 @@ urlpatterns = [
     path("", overview.home, name="home"),
     path("help", overview.help_index, name="help"),
     path("help/<slug:page>", overview.help_page, name="help-page"),
+    path("search", frame.search, name="search"),
+    path("attention", frame.attention, name="attention"),
+    path("pools/switch", frame.switch, name="pool-switch"),
+    path(f"{POOL}/attention", frame.pool_attention, name="pool-attention"),
     path("papers", papers.papers, name="papers"),
     path("papers/<slug:number>", papers.paper, name="paper"),
     path("open-world", open_world.open_world, name="open-world"),

@@ -1,6 +1,4 @@
-"""Title, heading and breadcrumbs of the current page, from config/pages.py, which base.html writes; tabs of a pool."""
-
-from typing import Any
+"""Title, heading and breadcrumbs of the current page, from config/pages.py, which base.html writes."""
 
 from django import template
 from django.template import Context
@@ -8,8 +6,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.pages import PAGES, TABS
-from core.people.roles import has_right
+from config.pages import IN_SIDEBAR, PAGES
 
 register = template.Library()
 
@@ -38,7 +35,10 @@ def page_heading(context: Context) -> str:
 
 @register.simple_tag(takes_context=True)
 def breadcrumbs(context: Context) -> SafeString:
-    """Return a list item for each page on the way down to this one; nothing on a page without a parent."""
+    """Return a list item for each page on the way down to this one; nothing on a page that has none above it.
+
+    Beside a sidebar (`shown` in the context), the way begins below the pages that it shows.
+    """
     frame = _frame(context)
     if not frame or not PAGES[frame].parent:
         return SafeString()
@@ -46,19 +46,12 @@ def breadcrumbs(context: Context) -> SafeString:
     above = []
     while frame := PAGES[frame].parent:
         above.append((frame, PAGES[frame].crumb.format_map(context)))
+    if context.get("shown"):
+        above = [way for way in above if way[0] not in IN_SIDEBAR]
+        if not above:
+            return SafeString()
     items = [(_url(frame, context), words) for frame, words in reversed(above)]
     return format_html_join("", '<li><a href="{}">{}</a></li>', items) + last
-
-
-@register.inclusion_tag("partials/tabs.html", takes_context=True)
-def tabs(context: Context, name: str, pool: Any, current: str) -> dict[str, Any]:
-    """Draw the TABS of this name that the person may open, as in {% tabs "campaign" pool "people" %}."""
-    shown = [
-        {"key": key, "label": label, "url": reverse(url_name, args=[pool.name])}
-        for key, label, url_name, right in TABS[name].rows
-        if has_right(context["request"].user, right)
-    ]
-    return {"tabs": shown, "of": TABS[name].of.format(pool.name), "current": current}
 
 
 NOTICES = {"error": " notice-error", "warning": " notice-warn", "success": " notice-done"}

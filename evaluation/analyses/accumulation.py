@@ -130,4 +130,5 @@ ANALYSIS = Analysis(
     "accumulation",
     ("measures", "questions", "assumed", "seeds"),
     (Part("labels", by_labels),),
+    group="Coverage",
 )

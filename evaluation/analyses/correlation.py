@@ -214,4 +214,5 @@ ANALYSIS = Analysis(
     ),
     also=("current",),
     full_test=True,
+    group="Reliability",
 )

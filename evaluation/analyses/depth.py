@@ -126,4 +126,5 @@ ANALYSIS = Analysis(
     "depth",
     ("labels", "measures", "questions", "assumed", "seeds"),
     (Part("depth", by_depth),),
+    group="Coverage",
 )

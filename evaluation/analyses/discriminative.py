@@ -155,4 +155,5 @@ ANALYSIS = Analysis(
         Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
     ),
+    group="Reliability",
 )

@@ -218,4 +218,5 @@ ANALYSIS = Analysis(
     "measures",
     ("labels", "against", "measures", "questions", "assumed", "seeds"),
     (Part("values", all_values),),
+    group="Ranking",
 )

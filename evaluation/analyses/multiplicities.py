@@ -166,4 +166,5 @@ ANALYSIS = Analysis(
     "multiplicities",
     ("labels", "against", "questions"),
     (Part("multiplicities", answers_per_question),),
+    group="Coverage",
 )

@@ -106,4 +106,5 @@ ANALYSIS = Analysis(
     "relations",
     ("labels", "against", "measure", "questions", "assumed", "seeds"),
     (Part("relations", all_relations),),
+    group="Ranking",
 )

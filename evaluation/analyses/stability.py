@@ -141,4 +141,5 @@ ANALYSIS = Analysis(
         Part("labels", by_labels, heavy=True, title="subsets of the labels"),
         Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
     ),
+    group="Reliability",
 )

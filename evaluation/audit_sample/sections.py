@@ -203,4 +203,5 @@ ANALYSIS = Analysis(
         Part("measures", on_measures, heavy=True, title="measures with the missed answers", needs=RATES),
     ),
     version=error_rates.sample_version,
+    group="Coverage",
 )

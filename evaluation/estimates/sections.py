@@ -249,4 +249,5 @@ ANALYSIS = Analysis(
     ("questions", "assumed", "seed", "seeds"),
     (Part("sample", of_sample), Part("values", of_values, heavy=True, title="the estimates", needs="estimates-sample")),
     version=drawn_version,
+    group="Coverage",
 )

@@ -217,6 +217,7 @@ ANALYSIS = Analysis(
     also=("current",),
     version=planning_version,
     by_family=True,
+    group="Reliability",
 )
 
 

@@ -169,4 +169,5 @@ ANALYSIS = Analysis(
     (Part("judged", by_judged), Part("leave-out", by_leaving_out)),
     version=reuse_version,
     by_family=True,
+    group="Coverage",
 )

@@ -188,6 +188,7 @@ class Analysis:
     docs_page: str = "evaluation"  # in docs/, without .md
     jobs: Callable[[Pool], Sequence[Job]] | None = None  # that make what the page lacks: live, or failed at last
     by_family: bool = False  # it compares systems, so a family of seeds is one system whatever the settings say
+    group: str = "Lenses"  # its heading in the sidebar
     full_test: bool = False  # it always shows the full test set beside its label sets
 
     def __post_init__(self) -> None:

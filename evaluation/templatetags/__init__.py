@@ -1,1 +1,1 @@
-"""Template tags of the evaluation pages (analysis_tabs.py): their tabs, and the cells of their tables."""
+"""Template tags: the cells of tables of results (cells.py), the sidebar of a pool or graph (sidebar.py)."""

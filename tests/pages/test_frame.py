@@ -73,8 +73,8 @@ def links(html: str) -> list[str]:
         (None, []),
         ("annotator", ["Home", "Annotate", "My labels", "Guidelines", "Help"]),
         ("adjudicator", ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines", "Help"]),
-        ("researcher", ["Home", "Pools", "Graphs", "Systems", "Help"]),
-        ("manager", ["Home", "Pools", "Graphs", "Systems", "People", "Jobs", "Help"]),
+        ("researcher", ["Home", "Pools", "Graphs", "Help"]),
+        ("manager", ["Home", "Pools", "Graphs", "People", "Jobs", "Help"]),
     ],
 )
 def test_navigation_is_that_of_the_role(role: str | None, expected: list[str], sign_in):
@@ -99,7 +99,10 @@ def test_with_two_campaigns_the_navigation_is_that_of_the_one_that_the_page_belo
 
 def test_current_page_is_marked_once(sign_in):
     html = sign_in("manager").get("/pools/town-pool/filter").content.decode()
-    assert re.findall(r'<a href="([^"]+)" aria-current="page"', html) == ["/pools", "/pools/town-pool/filter"]
+    assert re.findall(r'<a href="([^"]+)" aria-current="(\w+)"', html) == [
+        ("/pools", "true"),
+        ("/pools/town-pool/filter", "page"),
+    ]
 
 
 def test_researcher_reads_and_is_offered_no_act_but_to_bring_a_run(sign_in):
@@ -177,8 +180,6 @@ def test_breadcrumbs_lead_up_from_a_page(sign_in):
     assert breadcrumbs(client.get("/graphs").content.decode()) == []
     assert breadcrumbs(client.get("/help/keeping").content.decode()) == ['<a href="/help">Help</a>', "Keep and delete"]
     assert breadcrumbs(client.get("/graphs/town/systems/rotate/delete").content.decode()) == [
-        '<a href="/graphs">Graphs</a>',
-        '<a href="/graphs/town">town</a>',
         '<a href="/graphs/town/systems">Systems</a>',
         '<a href="/graphs/town/systems/rotate">rotate</a>',
         "Delete",

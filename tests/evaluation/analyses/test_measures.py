@@ -13,7 +13,7 @@ from evaluation.labels.pool_table import systems_with_runs
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.metrics import metrics
 from evaluation.sections.wording import most_often
-from evaluation.templatetags.analysis_tabs import cell
+from evaluation.templatetags.cells import cell
 from pooling.models import Pool
 from tests.evaluation.cases import (
     columns_of,

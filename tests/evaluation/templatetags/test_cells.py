@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from evaluation.sections.cell_text import cell_text, undefined_reasons
 from evaluation.sections.section import Column, Table, cell
-from evaluation.templatetags.analysis_tabs import why_undefined
+from evaluation.templatetags.cells import why_undefined
 
 MISSING = "the run did not return 12 of 40 answers"
 

@@ -1,4 +1,4 @@
-"""{% analysis_tabs pool "stability" %}: the evaluation pages of a pool; {% cell value kind %}: a cell of a table."""
+"""Write tables of results: {% cell value kind %} is a cell, {% table_csv table %} the address of its CSV file."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,30 +9,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.pages.registry import ANALYSES
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
-from pooling.models import Pool
 
 register = template.Library()
 register.filter("is_number", is_number)
-
-BEFORE = (("overview", "Overview", "evaluation"),)
-AFTER = (
-    ("questions", "Questions", "evaluation-questions"),
-    ("triples", "Triples", "evaluation-triples"),
-    ("labels", "Label sets", "evaluation-labels"),
-    ("report", "Report", "evaluation-report"),
-)
-
-
-@register.inclusion_tag("partials/tabs.html")
-def analysis_tabs(pool: Pool, current: str) -> dict[str, Any]:
-    tabs = [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in BEFORE]
-    tabs += [{"key": a.key, "label": a.tab, "url": reverse("analysis", args=[pool.name, a.key])} for a in ANALYSES]
-    tabs += [{"key": key, "label": label, "url": reverse(name, args=[pool.name])} for key, label, name in AFTER]
-    tabs.append({"key": "papers", "label": "Papers", "url": f"{reverse('papers')}?pool={pool.name}"})
-    current = "papers" if current.startswith("paper-") else current
-    return {"tabs": tabs, "of": f"Evaluation of {pool.name}", "current": current}
 
 
 @register.simple_tag(takes_context=True)

@@ -1,0 +1,195 @@
+"""The sidebar of a pool and of a graph: seven entries, each with its pages, and which of them is open.
+
+A page that is not listed belongs to the nearest page above it in config/pages.py that is.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from annotation.enums import ItemState
+from config.pages import PAGES
+from core.people.roles import Person, Right, has_right
+
+
+class Item(NamedTuple):
+    """A link of the sidebar. Its address gets the name of the pool, or of the pool's graph."""
+
+    label: str
+    url_name: str
+    right: Right = Right.EVALUATE
+    of_graph: bool = False
+    analysis: str = ""  # key of the analysis that the page shows
+    query: str = ""
+    count: str = ""  # name of the count beside it: see evaluation/views/frame.py
+
+    def url(self, pool: Any, graph: Any) -> str:
+        """Return its address for a pool (pooling.models.Pool) and its graph; pool is None on pages of a graph."""
+        if self.url_name == "papers":
+            return f"{reverse('papers')}?{urlencode({'pool': pool.name})}"
+        # a pool's links to its graph name the pool, so that its sidebar stays
+        query = urlencode({"pool": pool.name}) if self.of_graph and pool is not None else self.query
+        url = reverse(self.url_name, args=[graph.name if self.of_graph else pool.name, *filter(None, [self.analysis])])
+        return f"{url}?{query}" if query else url
+
+
+class Group(NamedTuple):
+    """Items below a small heading, which may be empty."""
+
+    label: str
+    items: tuple[Item, ...]
+
+
+class Entry(NamedTuple):
+    """One of the seven entries: a link if it has one item, otherwise a list that opens."""
+
+    key: str
+    label: str
+    groups: tuple[Group, ...]
+
+
+def _entry(key: str, label: str, *items: Item) -> Entry:
+    return Entry(key, label, (Group("", items),))
+
+
+def _results() -> Iterator[Group]:
+    """Yield the groups of Results: the analyses of each group, in the order of the registry."""
+    from evaluation.pages.registry import ANALYSES  # they take long to import, and commands need no sidebar
+
+    before = {"Ranking": (Item("Overview", "evaluation"),)}
+    for group in dict.fromkeys(analysis.group for analysis in ANALYSES):
+        members = tuple(Item(one.tab, "analysis", analysis=one.key) for one in ANALYSES if one.group == group)
+        yield Group(group, before.get(group, ()) + members)
+    yield Group(
+        "Look up",
+        (
+            Item("Questions", "evaluation-questions"),
+            Item("Triples", "evaluation-triples"),
+            Item("Label sets", "evaluation-labels"),
+        ),
+    )
+    yield Group("Reports", (Item("Report", "evaluation-report"), Item("Papers", "papers")))
+
+
+GRAPH_ITEMS = (
+    Item("Graph", "graph", of_graph=True),
+    Item("Systems", "systems", of_graph=True),
+    Item("Compare systems", "systems-compare", of_graph=True),
+    Item("Runs", "runs", of_graph=True),
+)
+_POOL = (
+    _entry("overview", "Overview", Item("Overview", "pool")),
+    _entry(
+        "data",
+        "Data",
+        *GRAPH_ITEMS,
+        Item("Pooled triples", "pool-triples"),
+        Item("Seeds", "pool-seeds"),
+        Item("Overlap", "pool-overlap"),
+        Item("Growth", "pool-growth"),
+        Item("Filter", "pool-filter"),
+    ),
+    _entry(
+        "setup",
+        "Setup",
+        Item("Questions", "pool-questions"),
+        Item("Sources", "campaign-sources", Right.MANAGE),
+        Item("Guidelines", "campaign-guidelines", Right.MANAGE),
+        Item("People", "campaign-people", Right.MANAGE),
+        Item("Rules", "campaign-rules", Right.MANAGE),
+        Item("Order", "campaign-order", Right.MANAGE),
+    ),
+    _entry(
+        "work",
+        "Work",
+        Item("Progress", "campaign"),
+        Item("Items", "campaign-triples", Right.MANAGE),
+        Item("Inbox", "inbox", Right.MANAGE, count="inbox"),
+        Item("Disputes", "campaign-triples", Right.MANAGE, query=f"state={ItemState.DISPUTED}", count="disputes"),
+    ),
+    _entry(
+        "quality",
+        "Quality",
+        Item("Agreement", "quality"),
+        Item("Annotators", "annotators", Right.MANAGE),
+        Item("Checks", "checks", Right.MANAGE),
+    ),
+    _entry("export", "Export", Item("Export", "export")),
+)
+
+
+@cache
+def pool_entries() -> tuple[Entry, ...]:
+    """Return the seven entries of a pool."""
+    return (*_POOL[:-1], Entry("results", "Results", tuple(_results())), _POOL[-1])
+
+
+GRAPH: tuple[Entry, ...] = (_entry("data", "Data", *GRAPH_ITEMS),)
+
+
+class Link(NamedTuple):
+    label: str
+    url: str
+    current: bool
+    count: str
+
+
+class OpenEntry(NamedTuple):
+    """An entry as it is shown: `groups` are (heading, links); `url` is that of its first page."""
+
+    key: str
+    label: str
+    url: str
+    current: bool
+    is_link: bool
+    groups: list[tuple[str, list[Link]]]
+
+    @property
+    def counts(self) -> list[str]:
+        """Return the names of the counts beside its pages."""
+        return [link.count for _, links in self.groups for link in links if link.count]
+
+
+def entries_of(
+    entries: Iterable[Entry], person: Person, page: str, kwargs: Mapping[str, Any], query: str, *, pool: Any, graph: Any
+) -> list[OpenEntry]:
+    """Return the entries that a person may open, with the one that `page` (a key of PAGES) belongs to open.
+
+    `kwargs` are those of the page's address and `query` what follows "?". pool: pooling.models.Pool, or None if the
+    pages are those of a graph.
+    """
+    allowed = [
+        (entry, [(group.label, [item for item in group.items if has_right(person, item.right)]) for group in groups])
+        for entry in entries
+        if (groups := entry.groups)
+    ]
+    every = [item for _, groups in allowed for _, items in groups for item in items]
+    here = _here(page, str(kwargs.get("key", "")), query, every)
+    shown = []
+    for entry, groups in allowed:
+        links = [
+            (label, [Link(item.label, item.url(pool, graph), item is here, item.count) for item in items])
+            for label, items in groups
+            if items
+        ]
+        flat = [link for _, group in links for link in group]
+        if flat:
+            current = any(link.current for link in flat)
+            shown.append(OpenEntry(entry.key, entry.label, flat[0].url, current, len(flat) == 1, links))
+    return shown
+
+
+def _here(page: str, key: str, query: str, items: list[Item]) -> Item | None:
+    """Return the item that a page belongs to: its own, or that of the nearest page above."""
+    if key.startswith("paper-"):
+        page = "papers"
+    while page:
+        found = [item for item in items if item.url_name == page and item.analysis in ("", key)]
+        exact = [item for item in found if item.query and item.query in query]
+        if found:
+            return (exact or [item for item in found if not item.query] or found)[0]
+        page = PAGES[page].parent if page in PAGES else ""
+    return None

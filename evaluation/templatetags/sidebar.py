@@ -1,0 +1,54 @@
+"""Draw the sidebar of a pool or a graph: {% sidebar %} in base.html."""
+
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from config.pages import PAGES
+from config.sidebar import GRAPH, entries_of, pool_entries
+from core.people.roles import can_evaluate
+from pooling.models import Graph, Pool
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def sidebar(context: Context) -> dict[str, Any] | None:
+    """Return what partials/sidebar.html shows: entries, and whose they are; None on a page without a sidebar."""
+    request = context.get("request")
+    match = getattr(request, "resolver_match", None)
+    page = str(context.get("frame") or (match.url_name if match else ""))
+    if request is None or match is None or not can_evaluate(request.user):
+        return None
+    pool, graph = _subject(context, page)
+    if graph is None:
+        return None
+    query = request.META.get("QUERY_STRING", "")
+    here = (page or "", match.kwargs, query)
+    shown = entries_of(pool_entries() if pool else GRAPH, request.user, *here, pool=pool, graph=graph)
+    return {"entries": shown, "pool": pool, "graph": graph}
+
+
+def _subject(context: Context, page: str) -> tuple[Pool | None, Graph | None]:
+    """Return the pool and the graph that a page is about: (None, graph) where it is about a graph alone."""
+    above = _ways_up(page)
+    pool, graph = context.get("pool"), context.get("graph")
+    if isinstance(pool, Pool) and pool.pk and ("pool" in above or page == "papers"):
+        return pool, pool.graph
+    if "graph" not in above:
+        return None, None
+    found = graph if isinstance(graph, Graph) else getattr(context.get("system"), "graph", None)
+    if found is None:
+        return None, None
+    asked = context["request"].GET.get("pool", "")
+    return Pool.objects.filter(graph=found, name=asked).first() if asked else None, found
+
+
+def _ways_up(page: str) -> set[str]:
+    """Return a page and all pages above it."""
+    found = set()
+    while page in PAGES:
+        found.add(page)
+        page = PAGES[page].parent
+    return found

@@ -1,0 +1,59 @@
+"""Parts of the frame of every page: the search, the list of pools to switch to, and counts that ask for action."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.campaigns.overview import open_reports
+from annotation.enums import ItemState
+from annotation.models import Campaign
+from core.enums import JobState
+from core.models import Job
+from core.views.access import SignedInRequest, evaluator_required, manager_required, no_store
+from evaluation.browse.site_search import search_site
+from pooling.models import Pool
+from pooling.views.find import find_pool
+
+MOST_POOLS = 12  # in the list to switch to
+
+
+@require_safe
+@evaluator_required
+def search(request: SignedInRequest) -> HttpResponse:
+    """Show what the search finds (?q), in a dialog or as a page; ?pool is the pool that it was asked from."""
+    pool = Pool.objects.select_related("graph").filter(name=request.GET.get("pool", "")).first()
+    text = request.GET.get("q", "")[:200].replace("\0", "")
+    context = {"found": search_site(text, request.user, pool), "q": text, "of": pool}
+    return render(request, "core/search_results.html" if request.GET.get("part") else "core/search.html", context)
+
+
+@require_safe
+@evaluator_required
+def switch(request: HttpRequest) -> HttpResponse:
+    """List pools to switch to, those of the graph (?graph) first."""
+    graph = request.GET.get("graph", "")
+    pools = list(Pool.objects.select_related("graph").filter(archived=False).order_by("-created_at", "-pk")[:100])
+    pools.sort(key=lambda pool: pool.graph.name != graph)
+    return render(request, "partials/pool_switch.html", {"pools": pools[:MOST_POOLS]})
+
+
+@require_safe
+@manager_required
+def attention(request: HttpRequest) -> JsonResponse:
+    """Return counts that ask a manager for action: running jobs of the site."""
+    return no_store(JsonResponse(_jobs()))  # type: ignore[return-value]
+
+
+@require_safe
+@manager_required
+def pool_attention(request: HttpRequest, name: str) -> JsonResponse:
+    """Return counts that ask a manager for action: running jobs of the site, reports and disputes of a pool."""
+    counts = _jobs()
+    if (campaign := Campaign.objects.filter(pool=find_pool(name)).first()) is not None:
+        counts["inbox"] = open_reports(campaign).count()
+        counts["disputes"] = campaign.items.filter(state=ItemState.DISPUTED).count()
+    return no_store(JsonResponse(counts))  # type: ignore[return-value]
+
+
+def _jobs() -> dict[str, int]:
+    return {"jobs": Job.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).count()}

@@ -1,0 +1,162 @@
+"""The sidebar of a pool and of a graph, the counts beside its entries, the switch of pools, and the search."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import pytest
+from django.urls import resolve
+
+from annotation.enums import FlagKind
+from annotation.models import Flag, Item, QuestionTemplate
+from config.sidebar import pool_entries
+from core.enums import JobState
+from core.models import Job
+from evaluation.pages.registry import ANALYSES
+from pooling.enums import PoolingJob
+from tests.page import Element, content, element, has
+from tests.pages.world import make_pool
+
+ENTRIES = ["Overview", "Data", "Setup", "Work", "Quality", "Results", "Export"]
+
+
+def entries(page: object) -> list[str]:
+    side = element(page, "sidebar")
+    return [one.text for one in side.walk() if "entry" in one.attrs.get("class", "").split()]
+
+
+def links(page: object) -> list[Element]:
+    return element(page, "sidebar").all(tag="a")
+
+
+def current(page: object) -> tuple[list[str], list[str]]:
+    """Return the words of the open entries, and the addresses of the current page."""
+    side = element(page, "sidebar")
+    is_open = [one.one(tag="summary").text for one in side.all(tag="details") if "open" in one.attrs]
+    return is_open, [a["href"] for a in side.all(tag="a") if a.attrs.get("aria-current") == "page"]
+
+
+def test_a_manager_sees_seven_entries_and_each_page_of_them_answers(world: dict, sign_in):
+    client = sign_in("manager")
+    page = client.get("/pools/town-pool")
+    assert entries(page) == ENTRIES
+    for link in links(page):
+        found = client.get(link["href"], follow=True)
+        assert found.status_code in (200, 409), (link["href"], found.status_code)
+        assert entries(found) == ENTRIES, link["href"]
+        assert current(found)[1] == [link["href"]], link["href"]
+
+
+def test_a_researcher_sees_what_they_may_open(world: dict, sign_in):
+    client = sign_in("researcher")
+    page = client.get("/pools/town-pool")
+    assert entries(page) == ENTRIES
+    assert {link.text for link in links(page)} & {"Rules", "People", "Inbox", "Items", "Checks"} == set()
+    assert [link["href"] for link in links(page) if client.get(link["href"]).status_code == 403] == []
+
+
+def test_people_who_label_have_no_sidebar_and_no_search(sign_in):
+    for role in ("annotator", "adjudicator"):
+        page = sign_in(role).get("/campaigns/town-pool/guidelines")
+        assert not has(page, "sidebar") and "data-search" not in page.content.decode()
+        assert sign_in(role).get("/search?q=town").status_code == 403
+        assert sign_in(role).get("/pools/town-pool/attention").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("/pools/town-pool", ([], ["/pools/town-pool"])),
+        ("/pools/town-pool/questions/import", (["Setup"], ["/pools/town-pool/questions"])),
+        ("/pools/town-pool/evaluation/stability", (["Results"], ["/pools/town-pool/evaluation/stability"])),
+        ("/pools/town-pool/evaluation/paper-001", (["Results"], ["/papers?pool=town-pool"])),
+        ("/pools/town-pool/campaign/triples", (["Work"], ["/pools/town-pool/campaign/triples"])),
+        (
+            "/pools/town-pool/campaign/triples?state=disputed",
+            (["Work"], ["/pools/town-pool/campaign/triples?state=disputed"]),
+        ),
+        ("/graphs/town/systems/rotate?pool=town-pool", (["Data"], ["/graphs/town/systems?pool=town-pool"])),
+        ("/graphs/town/systems/rotate", (["Data"], ["/graphs/town/systems"])),
+    ],
+)
+def test_the_entry_of_a_page_is_open(url: str, expected: tuple, sign_in):
+    assert current(sign_in("manager").get(url)) == expected
+
+
+def test_a_graph_has_a_sidebar_of_its_own_unless_a_pool_of_it_leads_there(world: dict, sign_in):
+    client = sign_in("manager")
+    assert entries(client.get("/graphs/town")) == ["Data"]
+    assert entries(client.get("/graphs/town?pool=town-pool")) == ENTRIES
+    assert entries(client.get("/graphs/town?pool=other")) == ["Data"]
+    assert not has(client.get("/graphs"), "sidebar")
+
+
+def test_every_analysis_is_listed_once():
+    (results,) = [entry for entry in pool_entries() if entry.key == "results"]
+    shown = [item.analysis for group in results.groups for item in group.items if item.analysis]
+    assert sorted(shown) == sorted(analysis.key for analysis in ANALYSES)
+
+
+def test_counts_are_those_of_the_pool(world: dict, sign_in):
+    client = sign_in("manager")
+    Job.objects.all().delete()
+    before = json.loads(client.get("/pools/town-pool/attention").content)
+    assert before == {"jobs": 0, "inbox": 0, "disputes": 0}
+    item = Item.objects.filter(campaign=world["campaign"]).first()
+    words = QuestionTemplate.objects.filter(pool=world["pool"]).first()
+    Item.objects.filter(pk=item.pk).update(state="disputed")
+    by = {"campaign": world["campaign"], "item": item, "person": world["annotator"], "template": words}
+    Flag.objects.create(**by, kind=FlagKind.values[0], text="Odd.", client_id=uuid4())
+    Job.objects.create(kind=PoolingJob.TRAIN, state=JobState.RUNNING)
+    assert json.loads(client.get("/pools/town-pool/attention").content) == {"jobs": 1, "inbox": 1, "disputes": 1}
+    assert json.loads(client.get("/attention").content) == {"jobs": 1}
+    make_pool(world["graph"], "second")
+    assert json.loads(client.get("/pools/second/attention").content) == {"jobs": 1}
+    assert sign_in("researcher").get("/attention").status_code == 403
+
+
+def test_pools_to_switch_to_begin_with_those_of_the_graph(world: dict, sign_in):
+    make_pool(world["graph"], "second")
+    page = content(sign_in("researcher").get("/pools/switch?graph=town"))
+    assert [a["href"] for a in page.all(tag="a")] == ["/pools/second", "/pools/town-pool", "/pools"]
+
+
+def found(client: object, query: str) -> dict[str, list[str]]:
+    """Return the addresses that a search finds, by kind."""
+    page = content(client.get(f"/search?{query}"))  # type: ignore[attr-defined]
+    kinds, lists = page.texts(tag="h2"), page.all(tag="ul")
+    return {kind: [a["href"] for a in one.all(tag="a")] for kind, one in zip(kinds, lists, strict=True)}
+
+
+def test_search_finds_what_its_words_name(world: dict, sign_in):
+    client = sign_in("manager")
+    assert found(client, "q=town")["Pools"] == ["/pools/town-pool"]
+    assert found(client, "q=TOWN")["Graphs"] == ["/graphs/town"]
+    assert found(client, "q=rot")["Systems"] == ["/graphs/town/systems/rotate"]
+    assert found(client, "q=annotat")["People"] == [f"/people/{world['annotator'].pk}"]
+    assert found(client, "q=glossary")["Help"] == ["/help/glossary"]
+    assert found(client, "q=discriminative+town&pool=town-pool")["Pages"] == [
+        "/pools/town-pool/evaluation/discriminative"
+    ]
+    assert found(client, "q=knows&pool=town-pool")["Relations"] == ["/pools/town-pool/evaluation/triples?relation=0"]
+    assert found(client, "q=cleo&pool=town-pool")["Entities"] == ["/pools/town-pool/evaluation/triples?q=cleo"]
+    assert "Entities" not in found(client, "q=cleo")
+    assert found(client, "q=zzzz&pool=town-pool") == {}
+
+
+def test_search_shows_nobody_what_they_may_not_open(world: dict, sign_in):
+    client = sign_in("researcher")
+    assert "People" not in found(client, "q=annotat")
+    for query in ("q=", "q=&pool=town-pool", "q=rules&pool=town-pool", "q=o&pool=town-pool"):
+        for url in [url for urls in found(client, query).values() for url in urls]:
+            assert resolve(urlsplit(url).path)
+            assert client.get(url).status_code != 403, url
+
+
+def test_a_search_survives_odd_text(sign_in):
+    client = sign_in("manager")
+    for text in ("%00", "%3Cscript%3E", "a" * 500, "%25", "_"):
+        page = client.get(f"/search?q={text}&pool=town-pool")
+        assert page.status_code == 200 and b"<script>alert" not in page.content
