@@ -20,6 +20,14 @@ class ConsentNeeded(Exception):  # noqa: N818
         self.wanted = wanted  # name of the page they came for
 
 
+class CampaignNotOpen(Exception):  # noqa: N818
+    """Send a manager who asks for a page of a campaign to the page that opens it."""
+
+    def __init__(self, pool: str) -> None:
+        super().__init__(pool)
+        self.pool = pool
+
+
 class CampaignError(UserError):
     """Refuse an act of a manager on a campaign, or name a campaign that does not exist."""
 

@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Callable
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.errors import ConsentNeeded
+from annotation.errors import CampaignNotOpen, ConsentNeeded
 from core.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
@@ -17,7 +18,8 @@ logger = logging.getLogger(__name__)
 class ShowUserErrors:
     """Show the message of a UserError that reached the top, with status 503, instead of a bare 500.
 
-    A GoneError gets 404; ConsentNeeded leads to the page with the text on personal data.
+    A GoneError gets 404; ConsentNeeded leads to the page with the text on personal data, CampaignNotOpen to the page that
+    opens the campaign.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -29,6 +31,9 @@ class ShowUserErrors:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, ConsentNeeded):
             return redirect(reverse("consent", args=[error.pool], query={"to": error.wanted}))
+        if isinstance(error, CampaignNotOpen):
+            messages.info(request, f"The campaign of {error.pool} is not open yet. Open it first.")
+            return redirect("campaign", error.pool)
         if isinstance(error, GoneError):
             return render(request, "problem.html", {"gone": True, "problem": str(error)}, status=404)
         if not isinstance(error, UserError):

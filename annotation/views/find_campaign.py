@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 
+from annotation.errors import CampaignNotOpen
 from annotation.models import Campaign
 from annotation.permissions import Person, check_may_work, visible_campaigns
+from core.people.roles import can_evaluate
+from pooling.models import Pool
 
 
 def find_campaign(
@@ -15,10 +18,15 @@ def find_campaign(
 ) -> Campaign:
     """Return the campaign of a pool with its pool and graph.
 
-    Raise Http404 if this person may not see it, PermissionDenied if they may not work in it by `allowed`, and
-    ConsentNeeded if they have not agreed to its text on personal data (config/problems.py shows that text).
+    Raise Http404 if this person may not see it, PermissionDenied if they may not work in it by `allowed`. Two errors
+    lead to another page (config/problems.py): ConsentNeeded if they have not agreed to the text on personal data, and
+    CampaignNotOpen if a manager or researcher asks for a page of a pool that has no campaign yet.
     """
-    campaign = get_object_or_404(visible_campaigns(request.user), pool__name=pool)
+    campaign = visible_campaigns(request.user).filter(pool__name=pool).first()
+    if campaign is None:
+        if can_evaluate(request.user) and Pool.objects.filter(name=pool).exists():
+            raise CampaignNotOpen(pool)
+        raise Http404
     if allowed is not None:
         page = request.resolver_match and request.resolver_match.url_name
         check_may_work(request.user, campaign, allowed, page or "")

@@ -37,7 +37,7 @@ def page_heading(context: Context) -> str:
 def breadcrumbs(context: Context) -> SafeString:
     """Return a list item for each page on the way down to this one; nothing on a page that has none above it.
 
-    Beside a sidebar (`shown` in the context), the way begins below the pages that it shows.
+    Beside a sidebar (`site_sidebar` in the context), the way begins below the pages that it shows.
     """
     frame = _frame(context)
     if not frame or not PAGES[frame].parent:
@@ -46,7 +46,7 @@ def breadcrumbs(context: Context) -> SafeString:
     above = []
     while frame := PAGES[frame].parent:
         above.append((frame, PAGES[frame].crumb.format_map(context)))
-    if context.get("shown"):
+    if context.get("site_sidebar"):
         above = [way for way in above if way[0] not in IN_SIDEBAR]
         if not above:
             return SafeString()

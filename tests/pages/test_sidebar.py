@@ -57,6 +57,17 @@ def test_a_researcher_sees_what_they_may_open(world: dict, sign_in):
     assert [link["href"] for link in links(page) if client.get(link["href"]).status_code == 403] == []
 
 
+def test_pages_of_a_campaign_that_is_not_open_lead_to_where_it_is_opened(world: dict, sign_in):
+    make_pool(world["graph"], "second")
+    client = sign_in("manager")
+    for link in links(client.get("/pools/second")):
+        if "/campaign/" in link["href"]:
+            answer = client.get(link["href"], follow=True)
+            assert answer.redirect_chain == [("/pools/second/campaign", 302)]
+            assert "not open yet" in " ".join(content(answer).messages)
+    assert sign_in("annotator").get("/campaigns/second/annotate").status_code == 404
+
+
 def test_people_who_label_have_no_sidebar_and_no_search(sign_in):
     for role in ("annotator", "adjudicator"):
         page = sign_in(role).get("/campaigns/town-pool/guidelines")
@@ -105,7 +116,7 @@ def test_counts_are_those_of_the_pool(world: dict, sign_in):
     before = json.loads(client.get("/pools/town-pool/attention").content)
     assert before == {"jobs": 0, "inbox": 0, "disputes": 0}
     item = Item.objects.filter(campaign=world["campaign"]).first()
-    words = QuestionTemplate.objects.filter(pool=world["pool"]).first()
+    words = QuestionTemplate.objects.first()
     Item.objects.filter(pk=item.pk).update(state="disputed")
     by = {"campaign": world["campaign"], "item": item, "person": world["annotator"], "template": words}
     Flag.objects.create(**by, kind=FlagKind.values[0], text="Odd.", client_id=uuid4())

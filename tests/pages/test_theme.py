@@ -66,11 +66,11 @@ def test_every_page_loads_the_theme_before_it_is_painted(client, db):
     assert re.findall(r'<script src="[^"]*theme[^"]*"></script>', head) == [
         '<script src="/static/js/theme.js"></script>'
     ]
-    assert re.findall(r'css/(\w+)\.css"', head) == ["theme", "base", "pages"]
+    assert re.findall(r'css/(\w+)\.css"', head) == ["theme", "base", "frame", "pages"]
 
 
 def test_styles_use_variables_only():
     """A colour that is written out would be wrong in one of the themes; print is always on paper."""
-    for name in ("base", "pages"):
+    for name in ("base", "frame", "pages"):
         css = Path(settings.BASE_DIR, f"static/css/{name}.css").read_text().partition("@media print")[0]
         assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?![^{]*\{)|rgba?\(|hsla?\(", css) == []
