@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 class ShowUserErrors:
     """Show the message of a UserError that reached the top, with status 503, instead of a bare 500.
 
-    A GoneError gets 404; ConsentNeeded leads to the page with the text on personal data, CampaignNotOpen to the page that
-    opens the campaign.
+    A GoneError gets 404; ConsentNeeded leads to the text on personal data, CampaignNotOpen to the page that opens the
+    campaign.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
