@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -235,7 +234,12 @@ def notices(page: Any) -> list[str]:
     return parse(page).messages
 
 
-def chart_data(page: Any) -> list[dict[str, Any]]:
-    """Return what the charts of a page draw."""
-    (data,) = element(page, "chart-data").children
-    return json.loads(str(data))
+def charts(page: Any) -> dict[str, Element]:
+    """Return the charts of a page by their key."""
+    return {one["data-chart"]: one for one in parse(page).walk() if "data-chart" in one}
+
+
+def drawn(chart: Element) -> dict[str, list[str]]:
+    """Return what hover says of each series of a chart, in its wide drawing."""
+    marks = chart.one(tag="svg", class_="drawing wide").walk()
+    return {one["data-name"]: one["data-says"].split("|") for one in marks if "data-says" in one}

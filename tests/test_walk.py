@@ -222,7 +222,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
         "n => document.querySelector('.metrics caption').textContent.includes(n + ' positive')", arg=str(positives)
     )
     rita.opens(f"/pools/{POOL}/evaluation/depth", "Pool depth")
-    rita.page.locator("[data-chart] .main-svg").first.wait_for()
+    rita.page.locator("[data-chart] svg.wide").first.wait_for()
 
     # the adjudicator sees two answers without names and decides, with a reason and a link of her own
     ada = Visitor(browser, site, "Ada")

@@ -13,12 +13,14 @@ from evaluation.analyses.tukey_hsd import (
     tested,
     why,
 )
+from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.sections.builders import chart, matrix, series_of
 from evaluation.sections.cell_text import SMALLEST_P
 from evaluation.sections.section import (
     Analysis,
     Cell,
+    Chart,
     Column,
     Context,
     Part,
@@ -28,6 +30,7 @@ from evaluation.sections.section import (
     cell,
     label_caption,
 )
+from evaluation.statistics.correlation import merit
 from evaluation.statistics.t_tests import PairTests
 
 
@@ -124,16 +127,17 @@ def _matrix(context: Context, found: Tested) -> Section:
         f" {'answers' if measure.kind == 'micro' else 'questions'}, α = {alpha:g}.{clustered} Correction over the"
         " pairs: Holm, bold where it stays below α.",
         [Table("discriminative-pairs", f"p-values by {measure.label}", columns, rows, best=below)],
-        matrix(
-            f"p-values of the pairs of systems by {measure.label}",
-            systems,
-            square,
-            range=[0, 1],
-            digits=4,
-            smallest=SMALLEST_P,
-        ),
+        _drawn(context, measure, found.values[measure.name].mean(), square),
         notes=[] if len(systems) > 1 else [ONE_SYSTEM],
     )
+
+
+def _drawn(context: Context, measure: Measure, mean: Floats, square: Floats) -> Chart:
+    """Draw the p-values with the best systems first; `mean` [systems]."""
+    order = np.argsort(-merit(mean, measure.higher_is_better), kind="stable")
+    names = [context.systems[i] for i in order]
+    label = f"p-values of the pairs of systems by {measure.label}"
+    return matrix(label, names, square[np.ix_(order, order)], digits=4, smallest=SMALLEST_P)
 
 
 def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:

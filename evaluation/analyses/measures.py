@@ -156,6 +156,12 @@ def _moves(context: Context, movers: Mapping[str, int]) -> str:
     return f"Of {len(context.systems)} systems these change their place: {'; '.join(moving)}{none}."
 
 
+def _both_sides(context: Context, label: str, values: Floats) -> Chart:
+    """Draw the value of each system on tail and on head questions, by the first measure; `values` [systems, 2]."""
+    series = [series_of(f"{side} questions", context.systems, values[:, i], measure=i) for i, side in enumerate(SIDES)]
+    return chart("points", label, series, y=context.measures[0].label, sorted=True)
+
+
 def _two_ends(context: Context, label: str, values: Floats, ends: Sequence[str]) -> Chart:
     """Draw a line for each system between two named ticks, by the first measure; `values` [systems, 2]."""
     series = [series_of(name, [0, 1], values[i], system=i) for i, name in enumerate(context.systems)]
@@ -189,7 +195,7 @@ def _by_side(context: Context, found: ByName) -> Section:
         " questions often have many answers, and a label that turns up on one side is an answer on the other too.",
         f"{label_caption(context.labels, context.settings)} {UNITS}",
         [Table("sides", title, columns, rows, best, foot)],
-        _two_ends(context, label, means[first.name].mean, [f"{side} questions" for side in SIDES]),
+        _both_sides(context, label, means[first.name].mean),
         _sides_finding(context.systems, means[first.name].mean, first),
     )
 

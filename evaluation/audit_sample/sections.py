@@ -188,7 +188,7 @@ def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, 
     ]
     names = named_ticks([context.systems[i] for i in shown], divided=True)
     label = f"{measure.label} of each system now and with the missed answers"
-    return chart("points", label, series, y=measure.label, xaxis=names)
+    return chart("points", label, series, y=measure.label, xaxis=names, sorted=True)
 
 
 ANALYSIS = Analysis(

@@ -182,7 +182,7 @@ def _chart(decided: Decided) -> Chart:
     series = [series_of(name, places, values, measure=i) for i, (name, values) in enumerate(accuracy.items())]
     ticks = named_ticks([one.system for one in decided.shown])
     label = "Accuracy of each system, by where its thresholds come from"
-    return chart("points", label, series, y="Accuracy", xaxis=ticks)
+    return chart("points", label, series, y="Accuracy", xaxis=ticks, sorted=True)
 
 
 def _finding(decided: Decided, every: Decisions) -> str:

@@ -28,6 +28,7 @@ from evaluation.sections.section import Cell, Chart, Column, Json, Section, Tabl
 STRENGTHS = np.linspace(0.02, 1.0, 50)
 POINTS = np.linspace(0.1, 1.0, 10)  # of the simulation
 CORRELATIONS = (-0.1, 0.0, 0.1, 0.2)  # the paper's figure 2
+POSSIBLE = [0.0, 1.0]  # values of the metrics
 NO_LOGARITHM = "the logarithm has no value where β or ℓ is 0"
 STRENGTH, EXPECTED = Column("strength", "ℓ"), Column("expected", "Ê")
 
@@ -140,7 +141,9 @@ def _table(
 
 def _chart(settings: TheorySettings, worlds: str, series: Sequence[Json]) -> Chart:
     label = f"{settings.label} against strength, for {worlds}"
-    return chart("lines", label, series, x="strength ℓ", y=settings.label, yaxis={"rangemode": "tozero"})
+    return chart(
+        "lines", label, series, x="strength ℓ", y=settings.label, yaxis={"rangemode": "tozero"}, possible=POSSIBLE
+    )
 
 
 def _legend(settings: TheorySettings, repeats: int, correlated: bool) -> str:

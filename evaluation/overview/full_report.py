@@ -3,11 +3,9 @@
 The same settings and labels give the same bytes: it names the time of the last label, not the time of writing.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,10 +36,8 @@ REPORT_SETTINGS = (
     "training",
     "systems",
 )
-STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/report.css")
-PLOTLY = "vendor/plotly.min.js"
+STYLES = ("css/theme.css", "css/base.css", "css/evaluation.css", "css/charts.css", "css/report.css")
 _IN_JSON = ("problem", "computed_at", "is_old", "compared", "sections")  # fields of a part
-CHARTS = ("js/lib/messages.js", "js/lib/charts.js", "js/lib/grid_charts.js")  # one module of the file, in this order
 
 
 @dataclass(frozen=True)
@@ -170,32 +166,17 @@ def report_json(report: Report) -> Json:
 
 
 def report_html(report: Report) -> str:
-    """Return one file with its styles, scripts and data inside, which opens without a server."""
-    chapters, charts = [], []
+    """Return one file with its styles and drawings inside, which opens without a server and runs no script."""
+    chapters = []
     for chapter in report.chapters:
         parts = []
         for shown in chapter.parts:
             # keys are unique within a page only
             sections = [{**section, "key": f"{chapter.analysis.key}-{section['key']}"} for section in shown.sections]
             parts.append({"shown": shown, "sections": sections})
-            drawn = [section for section in sections if section["chart"]]
-            charts += [{**section["chart"], "key": section["key"], "systems": shown.systems} for section in drawn]
         chapters.append({"analysis": chapter.analysis, "parts": parts})
-    files = {"style": _style(STYLES), "plotly": _script(PLOTLY), "charts_code": one_module(CHARTS)}
-    context = {"report": report, "pool": report.pool, "chapters": chapters, "charts": charts, **files}
+    context = {"report": report, "pool": report.pool, "chapters": chapters, "style": _style(STYLES)}
     return render_to_string("evaluation/overview/report_file.html", context)
-
-
-def inline_script(code: str) -> SafeString:
-    """Return JavaScript that is safe in a <script>: nothing in it ends the element or begins a comment."""
-    safe = re.sub(r"</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
-    return mark_safe(re.sub(r"<(?=script)", r"\\x3c", safe, flags=re.IGNORECASE))
-
-
-def one_module(names: Sequence[str]) -> SafeString:
-    """Join our modules into one, without the imports between them."""
-    code = "\n".join(_script(name) for name in names)
-    return mark_safe(re.sub(r"^import .*\n", "", code, flags=re.MULTILINE))
 
 
 def _static(name: str) -> Path:
@@ -203,16 +184,6 @@ def _static(name: str) -> Path:
     if not isinstance(path, str):
         raise FileNotFoundError(f"static file {name}")
     return Path(path)
-
-
-def _script(name: str) -> SafeString:
-    path = _static(name)
-    return _read_script(path, path.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=4)
-def _read_script(path: Path, _changed: int) -> SafeString:
-    return inline_script(path.read_text(encoding="utf-8"))
 
 
 def _style(names: Sequence[str]) -> SafeString:

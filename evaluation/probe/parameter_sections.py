@@ -11,7 +11,7 @@ from evaluation.probe.answers import PAPER_ROBUSTNESSES, PAPER_SHARPNESSES, Prob
 from evaluation.probe.kernel import popularity_weights, rank_scores
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.relation_groups import by_bands, caption
-from evaluation.sections.section import Cell, Column, Context, Section, Table, cell
+from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell
 from evaluation.sections.wording import words
 from pooling.graphs.kernels.degrees import band, band_names, entity_degree
 
@@ -51,7 +51,7 @@ def by_rank(context: Context, answers: ProbeAnswers) -> Section:
         if len(set(counts[:, g].tolist())) > 1
     ]
     shown = [names[g] for g in used]
-    series = [series_of(name, shown, counts[i, used].tolist(), system=i) for i, name in enumerate(context.systems)]
+    drawn = {"rows": context.systems, "columns": shown, "values": counts[:, used].tolist()}
     return Section(
         "ranks",
         f"Answers by rank, {answers.name}",
@@ -60,7 +60,7 @@ def by_rank(context: Context, answers: ProbeAnswers) -> Section:
         f"{caption(context, answers.under)} Filtered realistic ranks; between two whole ranks an answer counts in the"
         " worse. The most of a row is bold up to rank 10.",
         [Table("ranks", f"Answers by rank, {answers.name}", columns, rows, best)],
-        chart("bars", f"Answers of every system by rank, {answers.name}", series, y="answers", xaxis=BY_NAME),
+        Chart("matrix", f"Answers of every system by rank, {answers.name}", drawn),
         _says_by_rank(context, counts, answers.n),
         missing_notes(context, answers),
     )

@@ -56,7 +56,7 @@ def by_judged(context: Context) -> list[Section]:
         f"Labels: {context.labels.name}, questions of the seeds; assumed negatives {assumed} as judged. Not pooled:"
         f" among its first {pool.depth} candidates, the depth of the pool.",
         [_judged_table(context, rows, cuts)],
-        chart("bars", label, series, y="judged share", yaxis=axis),
+        chart("bars", label, series, y="judged share", yaxis=axis, sorted=True),
         _judged_says(rows, missing),
         [f"The pool was frozen on {pool.frozen_at:%Y-%m-%d}: it takes no more triples."] if pool.frozen_at else [],
         actions=[Action(add.format(**vars(row)), route, {"system": row.system}) for row in growable],

@@ -6,8 +6,6 @@ from dataclasses import replace
 from evaluation.sections.section import Cell, Json, Table
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 
-LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
-
 
 def named_relations(table: Table, graph: GraphArrays) -> Table:
     """Return the table with a label beside each key of a relation in its first column.
@@ -26,10 +24,7 @@ def named_relations(table: Table, graph: GraphArrays) -> Table:
 
 def relation_axis(relations: Sequence[int], graph: GraphArrays) -> Json:
     """Return the vertical axis of a bar chart of relations: places are keys, since labels can be equal."""
-    names = [graph.relation_name(r) for r in relations]
     return {
-        "type": "category",
         "tickvals": [graph.relations[r] for r in relations],
-        "ticktext": [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in names],
-        "autorange": "reversed",
+        "ticktext": [graph.relation_name(r) for r in relations],
     }

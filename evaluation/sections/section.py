@@ -50,10 +50,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """Draw lines, slope, matrix, box, bars, points (static/js/lib/charts.js), surfaces or winners (grid_charts.js).
-
-    `data` is what they draw.
-    """
+    """Draw lines, panels, slope, matrix, box, bars, points, winners or surfaces of `data` (core/charts)."""
 
     kind: str
     label: str  # what a screen reader says

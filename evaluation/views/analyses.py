@@ -104,12 +104,6 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
         figures = [shown.figure for shown in context["shown"] if shown.figure]
         context["left_out"] = next((figure.content["left_out"] for figure in figures), [])
         context["compared"] = next((figure.content.get("compared") for figure in figures), None)
-        context["charts"] = [
-            {**section["chart"], "key": section["key"], "systems": figure.content["systems"]}
-            for figure in figures
-            for section in figure.content["sections"]
-            if section["chart"]
-        ]
     except FigureBusy as error:
         context |= {"problem": str(error), "status": 503}
     except UserError as error:

@@ -37,7 +37,6 @@ def open_world(request: HttpRequest) -> HttpResponse:
         settings = parse_theory(request.GET)
         sections = [section.content() for section in sections_of(settings)]
         context["sections"], context["query"] = sections, settings.query()
-        context["charts"] = [{**s["chart"], "key": s["key"], "systems": []} for s in sections if s["chart"]]
     except UserError as error:
         context = {"problem": str(error)}
     context |= {
@@ -101,10 +100,9 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
 def _shown(sections: list[dict[str, Any]], view: StudyView) -> dict[str, Any]:
     curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
     others = [s for s in sections if s not in curves]
-    charts = [{"key": s["key"], **s["chart"]} for s in sections if s["chart"]]
     divisions = {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()}
     query = _query(view)
-    return {"view": view, "curves": curves, "others": others, "charts": charts, "query": query, "divisions": divisions}
+    return {"view": view, "curves": curves, "others": others, "query": query, "divisions": divisions}
 
 
 def _query(view: StudyView) -> str:

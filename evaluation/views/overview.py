@@ -68,8 +68,8 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
         context |= overview(pool, measure if measure in RANKING else RANKING[0], settings)
         context |= systems_form(pool, TAKEN, settings) | {"query": settings.query(TAKEN)}
         context["not_comparable"] = not_comparable(pool)
-        # the page draws its own chart; this one is for downloads
-        context["charts"] = [{**asdict(overview_chart(context)), "key": RANKINGS}] if context["lines"] else []
+        # the page has values beside its lines; this chart is the one that people take away
+        context |= {"chart": asdict(overview_chart(context)), "chart_key": RANKINGS} if context["lines"] else {}
     except UserError as error:
         context["problem"] = str(error)
     part, has_figures = request.GET.get("part") == "figures", "problem" not in context

@@ -60,7 +60,7 @@ def _curve(label: str, values: Mapping[int, float]) -> Curve:
 
 @dataclass(frozen=True)
 class Compared:
-    """Hold one chart of several systems, as static/js/lib/charts.js draws it, and the table beneath."""
+    """Hold one chart of several systems, as core/charts draws it, and the table beneath."""
 
     key: str
     title: str
@@ -86,10 +86,11 @@ def _compared(name: str, title: str, curves: Mapping[str, tuple[int, Mapping[int
     ]
     epochs = sorted({epoch for _, values in curves.values() for epoch in values})
     rows = [(epoch, [values.get(epoch) for _, values in curves.values()]) for epoch in epochs]
-    drawn = chart(name, "lines", series=series, x="epoch", y=title[:1].lower() + title[1:])
+    label = f"{title} by epoch of {len(curves)} system{'s' if len(curves) != 1 else ''}"
+    drawn = chart(name, "lines", label, series=series, x="epoch", y=title[:1].lower() + title[1:])
     return Compared(name, title, drawn, list(curves), rows)
 
 
-def chart(key: str, kind: str, **data: Any) -> dict[str, Any]:
-    """Return a chart as static/js/lib/charts.js draws it."""
-    return {"key": key, "kind": kind, "data": data}
+def chart(key: str, kind: str, label: str, **data: Any) -> dict[str, Any]:
+    """Return a chart as core/charts draws it; `label` is what a screen reader says."""
+    return {"key": key, "kind": kind, "label": label, "data": data}

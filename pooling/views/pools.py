@@ -32,7 +32,6 @@ from pooling.training.curves import chart
 from pooling.views.find import find_pool
 
 SHOWN = 20  # relations in the chart
-LONGEST_NAME = 28  # of a relation beside its bar; the whole name is in the table
 KEPT_SECONDS = 600
 
 
@@ -173,14 +172,13 @@ def _share_chart(report: SeedReport) -> dict[str, Any]:
     """Return the chart of the relations whose shares differ most."""
     rows = report.rows[:SHOWN]
     names = [row.relation for row in rows]  # labels can be equal
-    labels = [row.name for row in rows]
-    short = [name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}" for name in labels]
+    axis = {"tickvals": names, "ticktext": [row.name for row in rows]}
     series = [
         {"name": "test", "colour": "--control", "x": names, "y": [100 * row.test_share for row in rows]},
         {"name": "seeds", "colour": "--accent", "x": names, "y": [100 * row.seeds_share for row in rows]},
     ]
-    yaxis = {"type": "category", "tickvals": names, "ticktext": short, "autorange": "reversed"}
-    return chart("seed-shares", "bars", series=series, x="% of the triples", lying=True, yaxis=yaxis)
+    label = f"Shares of {len(names)} relations among the seeds and in test"
+    return chart("seed-shares", "bars", label, series=series, x="% of the triples", lying=True, yaxis=axis)
 
 
 # -- overlap: which systems found the triples, alone and together --
@@ -217,8 +215,10 @@ def _overlap_charts(systems: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = [row["name"] for row in systems]
     values = [[n / row["found"] if row["found"] else None for n in row["shared"]] for row in systems]
     alone = {"name": "found by no other", "x": names, "y": [row["only"] for row in systems]}
-    what, yaxis = "triples that no other system found", {"type": "category", "autorange": "reversed"}
+    what = "triples that no other system found"
+    shares = f"Share of what each of {len(names)} systems found that each other found too"
+    lone = f"Triples that only one of {len(names)} systems found"
     return [
-        chart("overlap", "matrix", rows=names, columns=names, values=values, range=[0, 1]),
-        chart("only-it", "bars", series=[alone], x=what, lying=True, yaxis=yaxis),
+        chart("overlap", "matrix", shares, rows=names, columns=names, values=values),
+        chart("only-it", "bars", lone, series=[alone], x=what, lying=True, sorted=True),
     ]

@@ -133,7 +133,6 @@ def compared(request: HttpRequest, name: str) -> HttpResponse:
         "found": found,
         "rows": [(system, place, family_of(system)) for system, place in placed],
         "charts": charts,
-        "chart_data": [chart.data for chart in charts],
         "every": graph.systems.order_by("id").only("graph", "name", "archived"),
         "chosen": {system.name for system in found.systems},
         "missing": sorted(set(asked) - {system.name for system in found.systems}),

@@ -1,5 +1,5 @@
 // The open-world page: sliders beside their numbers; the figures follow, and the address holds what they show.
-import { draw, save } from "./lib/charts.js";
+import { again } from "./lib/charts.js";
 import { message, show as tell } from "./lib/messages.js";
 import { makeSortable } from "./lib/sortable.js";
 
@@ -7,17 +7,11 @@ const WAIT_MS = 250;
 const AWAY = message("away", "The server does not answer; the figures are those of before.");
 const form = document.getElementById("world-form");
 const holder = document.getElementById("world");
-let charts = {}; // by key
 let waiting = null;
 let asked = null;
 
-function drawAll() {
+function sortTables() {
   holder.querySelectorAll("table[data-sortable]").forEach(makeSortable);
-  const script = document.getElementById("chart-data");
-  if (!script || !window.Plotly) return;
-  charts = Object.fromEntries(JSON.parse(script.textContent).map((chart) => [chart.key, chart]));
-  for (const element of holder.querySelectorAll("[data-chart]")) draw(element, charts[element.dataset.chart]);
-  for (const line of holder.querySelectorAll("[data-downloads]")) line.hidden = false;
 }
 
 function sliderOf(number) {
@@ -49,7 +43,8 @@ function show(html) {
   for (const id of open) for (const details of document.getElementById(id)?.querySelectorAll("details") ?? []) details.open = true;
   const { rho } = holder.firstElementChild.dataset;
   document.getElementById("rho-range").textContent = rho ? `From ${rho} with these β and ℓ.` : "";
-  drawAll();
+  sortTables();
+  again();
 }
 
 function changed(event) {
@@ -60,20 +55,10 @@ function changed(event) {
   if (form.checkValidity()) waiting = setTimeout(refresh, WAIT_MS);
 }
 
-function downloadClicked(event) {
-  const button = event.target.closest("[data-format]");
-  if (!button) return;
-  const key = button.closest("[data-downloads]").dataset.downloads;
-  save(charts[key], button.dataset.format, `open-world-${key}`);
-}
-
 for (const slider of form.querySelectorAll("[data-of]")) {
   slider.value = form.elements[slider.dataset.of].value; // a browser brings back what was typed
   slider.hidden = false;
 }
 form.addEventListener("input", changed);
 form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(waiting); if (form.reportValidity()) refresh(); });
-holder.addEventListener("click", downloadClicked);
-document.addEventListener("themechange", drawAll);
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-drawAll();
+sortTables();

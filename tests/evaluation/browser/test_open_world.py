@@ -12,7 +12,7 @@ from tests.evaluation.browser.test_pages import page, pytestmark  # noqa: F401  
 def test_a_slider_moves_the_figures_and_the_address(page: Page):  # noqa: F811
     page.goto("/open-world")
     charts = sum(make(TheorySettings()).chart is not None for make in SECTIONS.values())
-    expect(page.locator("[data-chart].js-plotly-plot")).to_have_count(charts)
+    expect(page.locator("[data-chart] .wide:visible")).to_have_count(charts)
     slider = page.locator("[data-of=strength]")
     slider.focus()
     for _ in range(5):
@@ -25,7 +25,7 @@ def test_a_slider_moves_the_figures_and_the_address(page: Page):  # noqa: F811
     expect(page.locator("[data-of=beta]")).to_have_value("0.5")
     expect(page.locator("#numbers")).to_contain_text("β = 0.5")
     expect(page.locator("#theory details")).to_have_attribute("open", "")
-    expect(page.locator("[data-chart].js-plotly-plot")).to_have_count(charts)
+    expect(page.locator("[data-chart] .wide:visible")).to_have_count(charts)
     page.reload()
     expect(page.locator("#beta")).to_have_value("0.5")
     expect(page.locator("#numbers")).to_contain_text("β = 0.5, ℓ = 0.75")

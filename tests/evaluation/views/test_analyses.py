@@ -27,7 +27,7 @@ from evaluation.sections.figure_cache import BUSY, REST, part_figure, part_job
 from evaluation.sections.settings import Settings, parse_settings
 from pooling.models import Pool
 from tests.factories import judge
-from tests.page import Element, chart_data, element, elements, fields, has, links, notices, parse, refusal
+from tests.page import Element, charts, element, elements, fields, has, links, notices, parse, refusal
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 KEYS = [analysis.key for analysis in ANALYSES]
@@ -55,7 +55,7 @@ def compute(pool: Pool, key: str) -> None:
 def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled: Pool, key):
     compute(labelled, key)
     answer = sign_in("researcher").get(PAGE(key))
-    page, charts = parse(answer), chart_data(answer)
+    page = parse(answer)
     sections = [
         section
         for part in get_analysis(key).parts
@@ -67,7 +67,10 @@ def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled:
         assert shown.one(tag="h2", id=f"{section['key']}-title").text == " ".join(section["title"].split())
         assert all(" ".join(section[words].split()) in shown.text for words in ("caption", "text"))
         assert section["tables"] or section["chart"] is None, "a chart has its table"
-    assert [chart["key"] for chart in charts] == [section["key"] for section in sections if section["chart"]]
+    shown = charts(answer)
+    assert list(shown) == [section["key"] for section in sections if section["chart"]]
+    assert all(chart["role"] == "img" and chart.has(tag="svg") for chart in shown.values())
+    assert not [one for one in page.walk() if "style" in one], "our policy refuses style attributes"
     assert len({section["key"] for section in sections}) == len(sections)
 
 

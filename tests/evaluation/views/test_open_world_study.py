@@ -17,7 +17,7 @@ from evaluation.open_world.study_curves import DIVISIONS, view_of
 from evaluation.views.open_world import NOTHING_YET
 from tests.evaluation.studies import finish, make_study
 from tests.factories import make_person
-from tests.page import chart_data, content, element, fields, has, numbers, parse, refusal, refused
+from tests.page import charts, content, drawn, element, fields, has, numbers, parse, refusal, refused
 
 
 @pytest.fixture
@@ -100,9 +100,9 @@ def test_study_page_json_and_csv_of_a_finished_study():
     assert (chosen["density"], chosen["division"], chosen["chooser"]) == ("0.6", "predicted-present", "transe")
     captions = parse(page).texts(tag="figcaption")
     assert [one for one in captions if DIVISIONS["predicted-present"].format(chooser="transe") in one]
-    charts = chart_data(page)
-    assert [chart["key"] for chart in charts] == ["mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary"]
-    assert [one["name"] for one in charts[0]["data"]["series"]] == ["distmult", "theory", "y = x"]
+    shown = charts(page)
+    assert list(shown) == ["mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary"]
+    assert list(drawn(shown["mrr"])) == ["distmult", "theory", "y = x"]
     whole = client.get("/open-world/studies/tiny.json?density=0.6").json()
     assert whole["view"] == {"density": 0.6, "division": "independent", "chooser": "distmult"}
     points = next(s for s in whole["sections"] if s["key"] == "checkpoints")["tables"][0]["rows"]

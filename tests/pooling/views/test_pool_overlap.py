@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.page import chart_data, has, parse, table
+from tests.page import charts, drawn, has, parse, table
 from tests.pages.world import make_pool, make_system
 
 
@@ -27,18 +27,22 @@ def test_tables_count_what_systems_share_and_what_is_theirs_alone(shared, manage
 
 
 def test_charts_have_shares_of_the_row_and_counts(shared, manager):
-    matrix, bars = chart_data(manager.get("/pools/town-pool/overlap"))
-    assert (matrix["key"], matrix["kind"], matrix["data"]["range"]) == ("overlap", "matrix", [0, 1])
+    page = manager.get("/pools/town-pool/overlap")
+    matrix, _ = page.context["charts"]
+    assert (matrix["key"], matrix["kind"]) == ("overlap", "matrix")
     assert matrix["data"]["rows"] == matrix["data"]["columns"] == ["rotate", "distmult"]
     assert matrix["data"]["values"] == [[1, 6 / 7], [1, 1]]
-    assert (bars["key"], bars["kind"]) == ("only-it", "bars")
-    assert bars["data"]["series"] == [{"name": "found by no other", "x": ["rotate", "distmult"], "y": [1, 0]}]
+    shown = charts(page)
+    assert list(shown) == ["overlap", "only-it"]
+    titles = shown["overlap"].one(tag="svg", class_="drawing wide").texts(tag="title")
+    assert titles == ["rotate: 1.00", "rotate, distmult: 0.86", "distmult, rotate: 1.00", "distmult: 1.00"]
+    assert drawn(shown["only-it"]) == {"found by no other": ["rotate: 1", "distmult: 0"]}
 
 
 def test_a_system_that_found_nothing_has_no_share(shared, manager):
     shared.contributors = [*shared.contributors, "=late"]
     shared.save()
-    matrix, _ = chart_data(manager.get("/pools/town-pool/overlap"))
+    matrix, _ = manager.get("/pools/town-pool/overlap").context["charts"]
     assert matrix["data"]["values"] == [[1, 6 / 7, 0], [1, 1, 0], [None, None, None]]
 
 

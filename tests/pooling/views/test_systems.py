@@ -187,7 +187,7 @@ def test_systems_are_compared_in_figures_curves_and_settings(graph, manager):
     make_system(graph, "rotate", archived=True)
     html = manager.get("/graphs/town/compare").content.decode()
     assert table(html, "reached")[0][3:9] == ["0.3700", "10", "10", "83.5", "8.35", "1,024"]
-    assert [one["data-series"] for one in parse(html).walk() if "data-series" in one] == ["0", "1"]
+    assert [one["data-mark"] for one in parse(html).all(tag="button", class_="series")] == ["0", "1"]
     assert table(html, "differ") == [["epochs", "10", "12"]]
     assert element(html, "same-embedding_dim").text == "64"
 

@@ -1,0 +1,119 @@
+"""Draw a matrix of numbers as a heat map whose colours span its own values."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from core.charts.frame import SMALL_TEXT, WIDE, Data, Drawing
+from core.charts.labels import shorten, width_of
+from core.charts.marks import px, rect, text
+from core.charts.scales import exact, is_number, minus
+
+ROW = 28.0
+PALE, FULL, READABLE = 0.06, 0.9, 0.5  # opacities; from the last one on, text is written in the page's colour
+LEAST_P = 4.0  # -log10 of a p-value that has the full colour
+
+
+def matrix(data: Data, width: float) -> Drawing:
+    """Draw `rows`, `columns`: names; `values`: [rows][columns] or None; `smallest`: they are p-values, down to it."""
+    rows, columns, values = data["rows"], data["columns"], data["values"]
+    left = min(max(map(width_of, rows), default=0) + 16, width * (0.3 if width == WIDE else 0.34))
+    wide = min(84.0, (width - left) / max(len(columns), 1))
+    told = [[_told(value, data) for value in row] for row in values]
+    turned = any(width_of(name) > wide - 6 for name in columns)
+    longest = max(map(width_of, columns), default=0)
+    top = min(longest * 0.72 + 16, 120.0) if turned else 22.0
+    shade = _shade(data)
+    is_square = list(rows) == list(columns)
+    fits = all(width_of(own, SMALL_TEXT) <= wide - 4 for row in told for own in row)
+    body = [_heads(columns, left, wide, top, turned)]
+    for i, name in enumerate(rows):
+        y = top + i * ROW
+        body.append(text(left - 10, y + ROW / 2 + 3, shorten(name, left - 12), "end", whole=name))
+        for j, column in enumerate(columns):
+            strength = 0.0 if is_square and i == j else shade(values[i][j])
+            title = f"{name}, {column}: {told[i][j]}" if not (is_square and i == j) else f"{name}: {told[i][j]}"
+            body.append(_cell(left + j * wide, y, wide, strength, title))
+            if fits:
+                kind = "cell-text bright" if abs(strength) >= READABLE else "cell-text"
+                body.append(text(left + (j + 0.5) * wide, y + ROW / 2 + 3, told[i][j], "middle", kind))
+    bottom = top + len(rows) * ROW
+    return Drawing(width, bottom + 30, "".join([*body, _scale_key(data, left, bottom + 10)]))
+
+
+def _told(value: Any, data: Data) -> str:
+    if not is_number(value):
+        return "–"
+    if value < data.get("smallest", float("-inf")):
+        return f"< {data['smallest']}"
+    if data.get("digits") is None and all(v is None or v == int(v) for row in data["values"] for v in row):
+        return exact(value)
+    return minus(f"{value:.{data.get('digits', 2)}f}")
+
+
+def _bounds(data: Data) -> tuple[float, float]:
+    """Return the least and the largest value beside the diagonal of a square, which is known beforehand."""
+    rows, columns = data["rows"], data["columns"]
+    is_square = list(rows) == list(columns)
+    found = [
+        v for i, row in enumerate(data["values"]) for j, v in enumerate(row)
+        if is_number(v) and not (is_square and i == j)
+    ]  # fmt: skip
+    return (min(found), max(found)) if found else (0.0, 1.0)
+
+
+def _shade(data: Data) -> Any:
+    """Return a function from a value to its opacity, negative for a colour of its own."""
+    low, high = _bounds(data)
+
+    def of(value: Any) -> float:
+        if not is_number(value):
+            return 0.0
+        if "smallest" in data:  # the smaller a p-value, the darker
+            return PALE + (FULL - PALE) * min(-math.log10(max(value, 10**-LEAST_P)) / LEAST_P, 1.0)
+        if low < 0:
+            most = max(-low, high)
+            return math.copysign(PALE + (FULL - PALE) * abs(value) / most, value) if most else 0.0
+        share = (value - low) / (high - low) if high > low else 0.5
+        return PALE + (FULL - PALE) * min(max(share, 0.0), 1.0)
+
+    return of
+
+
+def _cell(x: float, y: float, wide: float, strength: float, title: str) -> str:
+    kind = "cell empty" if not strength else "cell against" if strength < 0 else "cell"
+    opacity = f' fill-opacity="{abs(strength):.2f}"' if strength else ""
+    return rect(x + 1, y + 1, wide - 2, ROW - 2, f'class="{kind}"{opacity}', title)
+
+
+def _heads(columns: Sequence[str], left: float, wide: float, top: float, turned: bool) -> str:
+    found = []
+    for j, name in enumerate(columns):
+        x = left + (j + 0.5) * wide
+        if turned:
+            short = shorten(name, (top - 14) / 0.72)
+            turn = f' transform="rotate(-45 {px(x)} {px(top - 8)})"'
+            found.append(text(x, top - 8, short, whole=name, more=turn))
+        else:
+            found.append(text(x, top - 8, name, "middle"))
+    return "".join(found)
+
+
+def _scale_key(data: Data, x: float, y: float) -> str:
+    """Draw what the colours mean: five steps between the least and the largest value."""
+    low, high = _bounds(data)
+    shade = _shade(data)
+    if "smallest" in data:
+        steps, ends = [1.0, 0.1, 0.01, 0.001, 10**-LEAST_P], ("p = 1", f"{data['smallest']}")
+    else:
+        low = -max(-low, high) if low < 0 else low
+        steps = [low + (max(high, -low) - low) * k / 4 if low < 0 else low + (high - low) * k / 4 for k in range(5)]
+        ends = (_told(steps[0], data), _told(steps[-1], data))
+    found = [text(x, y + 11, ends[0], kind="tick")]
+    x += width_of(ends[0], SMALL_TEXT) + 6
+    for k, step in enumerate(steps):
+        strength = shade(step)
+        kind = "cell empty" if not strength else "cell against" if strength < 0 else "cell"
+        found.append(rect(x + 20 * k, y + 1, 19, 12, f'class="{kind}" fill-opacity="{abs(strength) or 1:.2f}"'))
+    found.append(text(x + 106, y + 11, ends[1], kind="tick"))
+    return "".join(found)

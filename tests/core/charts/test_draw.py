@@ -1,0 +1,192 @@
+"""Drawings of charts: what is in them, that they stay inside their sheet, and that text of others is text."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from core.charts.draw import chart_html, drawing
+from core.charts.frame import NARROW, WIDE
+
+EVIL = '</svg><script>alert("1")</script>'
+SYSTEMS = ["transe", "rotate", "complex"]
+LINES: dict[str, Any] = {
+    "series": [
+        {"name": name, "system": i, "x": [1, 2, 3], "y": [i / 10, None, i / 10 + 0.2], "low": [0] * 3, "high": [1] * 3}
+        for i, name in enumerate(SYSTEMS)
+    ],
+    "x": "judgements", "y": "tau", "references": [{"y": 0.3, "name": "target"}],
+}  # fmt: skip
+POINTS = {
+    "series": [
+        {"name": name, "measure": i, "x": [i / 9, 1 + i / 9], "y": [0.5, 0.7], "low": [0.4, -3], "high": [0.6, 5]}
+        for i, name in enumerate(["MRR", "MAP"])
+    ],
+    "y": "coefficient", "yrange": [0, 1], "xaxis": {"tickvals": [0, 1], "ticktext": ["tau-b", "rho"]},
+}  # fmt: skip
+BOX = {"x": "rotate", "low": 0.1, "q1": 0.2, "median": 0.3, "q3": 0.5, "high": 0.9}
+GRID: dict[str, Any] = {"x": [0, 1, 2], "y": [0, 1], "names": {"x": "a", "y": "b", "z": "PROBE"}}
+CHARTS: dict[str, dict[str, Any]] = {
+    "lines": LINES,
+    "points": POINTS,
+    "panels": {"panels": [{"name": "MRR", **LINES}, {"name": "MAP", **LINES}]},
+    "slope": {
+        "left": "seeds", "right": "now",
+        "lines": [{"system": i, "name": n, "left": i + 1, "right": 3 - i} for i, n in enumerate(SYSTEMS)],
+    },
+    "matrix": {"rows": SYSTEMS, "columns": SYSTEMS, "values": [[1, 0.8, 0.9], [0.8, 1, None], [0.9, 0.78, 1]]},
+    "box": {"groups": [{"name": "rotate, now", "system": 1, "slot": "now", "boxes": [BOX]}], "y": "MRR"},
+    "bars": {"series": [{"name": "only it", "x": SYSTEMS, "y": [3, 0, 5]}], "x": "triples", "lying": True},
+    "winners": {
+        **GRID, "best": [[0, 0, 1], [0, -1, 1]], "lead": [[0] * 3] * 2, "points": [{"name": "MRR", "x": 1, "y": 0}],
+        "regions": [
+            {"system": 0, "name": "transe", "share": 0.5, "label": {"x": 0, "y": 0}},
+            {"system": None, "name": "several tie", "share": 1 / 6, "label": None},
+        ],
+    },
+    "surfaces": {**GRID, "shown": [0], "systems": [{"system": 0, "name": "transe", "z": [[0, 0.2, 0], [1, 2, None]]}]},
+}  # fmt: skip
+
+
+def parsed(kind: str, data: dict[str, Any]) -> ElementTree.Element:
+    """Return the drawings of a chart, which must be well-formed."""
+    return ElementTree.fromstring(f"<div>{chart_html(kind, data).replace(' xmlns=', ' data-xmlns=')}</div>")
+
+
+def marks(root: ElementTree.Element, drawn: str = "wide") -> dict[str, ElementTree.Element]:
+    """Return the groups of series that hover knows, by name, of one drawing."""
+    found = {}
+    for svg in root.iter("svg"):
+        if drawn in svg.get("class", "").split():
+            found |= {one.get("data-name", ""): one for one in svg.iter("g") if one.get("data-at")}
+    return found
+
+
+def places(mark: ElementTree.Element) -> list[tuple[float, float]]:
+    pairs = [at.split(",") for at in mark.get("data-at", "").split()]
+    return [(float(x), float(y)) for x, y in pairs]
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_every_kind_is_drawn_without_styles_or_ids(kind: str):
+    html = chart_html(kind, CHARTS[kind])
+    root = parsed(kind, CHARTS[kind])
+    assert {svg.get("class") for svg in root} <= {"drawing wide", "drawing narrow", "drawing panel"} and len(root) > 0
+    assert not re.search(r'\s(style|id)="', html)
+    assert "nan" not in html and "None" not in html
+
+
+@pytest.mark.parametrize("kind", sorted({*CHARTS} - {"panels", "surfaces"}))
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_texts_begin_and_points_are_inside_the_sheet(kind: str, width: float):
+    drawn = drawing(kind, CHARTS[kind], width)
+    root = ElementTree.fromstring(f"<svg>{drawn.body}</svg>")
+    assert drawn.width <= width
+    for text in root.iter("text"):
+        x, y = float(text.get("x", "")), float(text.get("y", ""))
+        assert 0 <= x <= drawn.width and 0 <= y <= drawn.height
+    for mark in root.iter("g"):
+        assert all(0 <= x <= drawn.width and 0 <= y <= drawn.height for x, y in places(mark))
+
+
+@pytest.mark.parametrize("kind", ["lines", "points", "bars", "slope", "matrix"])
+def test_names_of_others_are_text(kind: str):
+    data = eval(repr(CHARTS[kind]).replace("'transe'", repr(EVIL)).replace("'MRR'", repr(EVIL)))
+    html = chart_html(kind, data)
+    assert "<script" not in html and "&lt;script" in html
+
+
+def test_a_line_has_its_values_and_a_gap_where_one_is_undefined():
+    rotate = marks(parsed("lines", LINES))["rotate"]
+    assert rotate.get("data-says", "").split("|") == [
+        "judgements 1: 0.1000 (0 to 1)", "judgements 3: 0.3000 (0 to 1)",
+    ]  # fmt: skip
+    path = next(one for one in rotate.iter("path") if one.get("class") == "line")
+    assert path.get("d", "").count("M") == 2
+
+
+def test_a_system_has_its_colour_and_dashes_in_every_kind():
+    for kind in ("lines", "slope"):
+        rotate = marks(parsed(kind, CHARTS[kind]))["rotate"]
+        assert (rotate.get("class"), rotate.get("data-mark")) == ("mark series-2", "1")
+        assert next(one for one in rotate.iter("path") if one.get("class") == "line").get("stroke-dasharray") == "6 4"
+
+
+def test_lines_are_named_at_their_ends_in_their_order():
+    svg = parsed("lines", LINES)[0]
+    named = {text.text: float(text.get("y", "")) for text in svg.iter("text") if text.text in SYSTEMS}
+    assert sorted(named, key=named.__getitem__) == ["complex", "rotate", "transe"]
+    assert all(b - a >= 14 for a, b in pairwise(sorted(named.values())))
+
+
+def test_uncertainty_ends_where_values_are_impossible():
+    data = {**LINES, "possible": [0.2, 0.35]}
+    assert marks(parsed("lines", data))["rotate"].get("data-says", "").split("|")[1] == (
+        "judgements 3: 0.3000 (0.2000 to 0.3500)"
+    )
+
+
+def test_no_line_connects_names():
+    data = {"series": [{"name": "MRR", "x": SYSTEMS, "y": [0.2, 0.4, 0.3], "measure": 0}], "y": "MRR", "sorted": True}
+    mark = marks(parsed("lines", data))["MRR"]
+    assert [one.get("class") for one in mark.iter("path")] == ["dots"]
+    rows = [y for _, y in sorted(places(mark), key=lambda at: -at[0])]
+    assert rows == sorted(rows), "the largest is on top"
+
+
+def test_an_ordered_axis_keeps_its_lines():
+    data = {"series": [{"name": "rotate", "x": ["0.5", "1", "2"], "y": [1, 2, 3]}], "xaxis": {"type": "category"}}
+    mark = marks(parsed("lines", data))["rotate"]
+    assert "line" in [one.get("class") for one in mark.iter("path")] and len(places(mark)) == 3
+
+
+def test_points_beside_a_tick_belong_to_its_name():
+    mark = marks(parsed("points", POINTS))["MAP"]
+    assert mark.get("data-says") == "tau-b: 0.5000 (0.4000 to 0.6000)|rho: 0.7000 (−3 to 5)"
+
+
+def test_two_named_states_are_a_slope_of_values():
+    data = {
+        "series": [{"name": n, "system": i, "x": [0, 1], "y": [0.2 + i / 10, 0.5]} for i, n in enumerate(SYSTEMS)],
+        "y": "MRR", "xaxis": {"tickvals": [0, 1], "ticktext": ["seeds", "now"]},
+    }  # fmt: skip
+    root = parsed("lines", data)
+    assert marks(root)["rotate"].get("data-says", "").split("|")[0] == "seeds 0.3000; now 0.5000"
+    right = [text for text in root[0].iter("text") if (text.text or "").startswith("0.5000 ")]
+    ys = sorted(float(text.get("y", "")) for text in right)
+    assert len(ys) == 3 and all(b - a >= 13.9 for a, b in pairwise(ys))
+
+
+def test_a_matrix_spans_its_own_values_without_the_diagonal():
+    cells = [one for one in parsed("matrix", CHARTS["matrix"])[0].iter("rect") if one.find("title") is not None]
+    opacity = {one.find("title").text: one.get("fill-opacity") for one in cells}  # type: ignore[union-attr]
+    assert opacity["complex, rotate: 0.78"] == "0.06" and opacity["transe, complex: 0.90"] == "0.90"
+    assert opacity["transe: 1.00"] is None and opacity["rotate, complex: –"] is None
+
+
+def test_the_smaller_a_p_value_the_darker():
+    data = {
+        "rows": ["a", "b"],
+        "columns": ["a", "b"],
+        "values": [[None, 0.00001], [0.5, None]],
+        "smallest": 0.0001,
+        "digits": 4,
+    }
+    cells = [one for one in parsed("matrix", data)[0].iter("rect") if one.find("title") is not None]
+    told = {one.find("title").text: float(one.get("fill-opacity") or 0) for one in cells}  # type: ignore[union-attr]
+    assert told["a, b: < 0.0001"] == 0.9 and 0.06 < told["b, a: 0.5000"] < 0.2
+
+
+def test_several_small_drawings_take_the_place_of_two_sizes():
+    assert [svg.get("class") for svg in parsed("panels", CHARTS["panels"])] == ["drawing panel"] * 2
+    assert [svg.get("class") for svg in parsed("surfaces", CHARTS["surfaces"])] == ["drawing panel"]
+
+
+def test_a_region_covers_its_cells():
+    groups = [g for g in parsed("winners", CHARTS["winners"])[0].iter("g") if g.get("data-name") == "transe"]
+    (path,) = [path.get("d", "") for g in groups for path in g.iter("path") if path.get("class") == "region"]
+    assert path.count("M") == 2  # a run of two cells below, one cell above
