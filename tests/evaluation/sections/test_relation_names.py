@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 import pytest
 from django.test import Client
-from evaluation.templatetags.analysis_tabs import cell
 
 from evaluation.analyses.relations import ANALYSIS as RELATIONS
 from evaluation.open_world.sections import ANALYSIS as OPEN_WORLD
@@ -16,6 +15,7 @@ from evaluation.sections.cell_text import cell_text
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.relation_names import named_relations, relation_axis
 from evaluation.sections.section import Analysis, Column, Table
+from evaluation.templatetags.cells import cell
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
