@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
-from evaluation.labels.scored_runs import RunsByState
+from evaluation.labels.scored_runs import RunsByState, trained_here
 from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import Performance, RunReader, check_ks, limits, performance
 from evaluation.max_k.softmax_sections import contrast, effect
@@ -40,7 +40,7 @@ from pooling.models import Pool
 
 
 def under_labels(context: Context) -> list[Section]:
-    found = find_runs(context.pool, context.each.table)
+    found = find_runs(context.pool, context.each.table, context.settings.systems)
     keys = ["labels"] if context.labels.key == context.against.key else ["labels", "against"]
     sides = runs_under(context, found, keys)
     if not sides[0].stored:
@@ -53,7 +53,7 @@ def under_labels(context: Context) -> list[Section]:
 
 def of_full_test(context: Context) -> list[Section]:
     """Show the published test set, whose answers are taken to be all answers."""
-    found = find_runs(context.pool, context.each.table)
+    found = find_runs(context.pool, context.each.table, context.settings.systems)
     (runs,) = runs_under(context, found, ["labels"])
     if not runs.stored:
         return beside(absent(context, found), "full-test")
@@ -139,13 +139,13 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
 def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown", names: Sequence[str] = ()) -> Json:
     """Return {labels, name, questions, compared, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out}.
 
-    `compared` says which systems share the questions, also those without distributions. `filtered` and `raw` are
-    {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too.
+    `compared` says which systems share the questions; imported runs, which have no distributions, are not among them.
+    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too.
     EvaluationError where no system has its distributions, or no question an answer.
     """
     check_ks(ks)
-    table = pool_table(pool, names, full_test=labels == "full-test")
-    chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table)
+    table = pool_table(pool, trained_here(pool, names), full_test=labels == "full-test")
+    chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table, names)
     if not found.ready:
         raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")
     right = right_answers(table, chosen)
@@ -194,4 +194,5 @@ ANALYSIS = Analysis(
     ),
     docs_page="lenses",
     jobs=scoring_jobs,
+    trained_only=True,
 )

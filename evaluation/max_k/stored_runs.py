@@ -1,6 +1,7 @@
 """Find the predictive distributions of a pool's runs, and the right answers of a label set for max-k."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -73,10 +74,10 @@ def _csr(codes: Ints, questions: int, num_entities: int) -> Csr:
     return Csr(indptr, entity.astype(np.int32))
 
 
-def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
+def find_runs(pool: Pool, table: PoolTable, asked: Sequence[str] = ()) -> RunsByState:
     """Sort the evaluated systems of a pool by whether their run has its predictive distributions."""
     wanted = wanted_triples(pool, table.graph)
-    return sort_runs(pool, table, lambda run: has_predictive(run, wanted))
+    return sort_runs(pool, table, lambda run: has_predictive(run, wanted), asked)
 
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:

@@ -56,7 +56,7 @@ def of_graph(context: Context) -> list[Section]:
 def of_systems(context: Context) -> list[Section]:
     """Return what compares systems: figures 2 to 4, tables 3 and 4, on the full test set as in the paper."""
     filtered, raw = (_context(context, answers) for answers in ("filtered", "raw"))
-    found = find_runs(context.pool, filtered.each.table)
+    found = find_runs(context.pool, filtered.each.table, context.settings.systems)
     (runs,) = runs_under(filtered, found, ["labels"])
     if not runs.stored:
         return absent(filtered, found)
@@ -245,4 +245,5 @@ ANALYSIS = Analysis(
     docs_page="reproduction",
     jobs=scoring_jobs,
     by_family=True,
+    trained_only=True,
 )

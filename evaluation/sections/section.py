@@ -15,6 +15,7 @@ from core.callbacks import Tell
 from core.models import Job
 from evaluation.labels.label_sets import LabelSet, label_set
 from evaluation.labels.pool_table import PoolTable, pool_table
+from evaluation.labels.scored_runs import trained_here
 from evaluation.measures.label_state import positive
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure, parse_measure
@@ -93,12 +94,15 @@ class Context:
     settings: Settings
     progress: Tell | None = None
     full_test: bool = False  # it shows the full test set, whatever its label sets are
+    trained_only: bool = False  # it leaves imported runs out
 
     @cached_property
     def table(self) -> PoolTable:
         """Return the systems that are compared, on the questions that all of them were asked."""
         full_test = self.full_test or "full-test" in (self.settings.labels, self.settings.against)
-        table = pool_table(self.pool, self.settings.systems, full_test=full_test)
+        asked = self.settings.systems
+        names = trained_here(self.pool, asked) if self.trained_only else asked
+        table = pool_table(self.pool, names, full_test=full_test)
         return table.folded if self.settings.by_family else table
 
     @cached_property
@@ -185,6 +189,7 @@ class Analysis:
     docs_page: str = "evaluation"  # in docs/, without .md
     jobs: Callable[[Pool], Sequence[Job]] | None = None  # that make what the page lacks: live, or failed at last
     by_family: bool = False  # it compares systems, so a family of seeds is one system whatever the settings say
+    trained_only: bool = False  # it needs scores of all entities, which imported runs lack
     group: str = "Lenses"  # its heading in the sidebar
     full_test: bool = False  # it always shows the full test set beside its label sets
 
@@ -199,7 +204,8 @@ class Analysis:
     def context(self, pool: Pool, settings: Settings, progress: Tell | None = None) -> Context:
         """Return what the parts of this page are computed from."""
         chosen = replace(settings, seeds="families") if self.by_family else settings
-        return Context(pool, chosen, progress, self.full_test or "full-test" in self.also)
+        full_test = self.full_test or "full-test" in self.also
+        return Context(pool, chosen, progress, full_test, self.trained_only)
 
 
 def beside(sections: Sequence[Section], labels: str) -> list[Section]:

@@ -246,3 +246,13 @@ def test_a_k_that_no_run_can_answer_is_refused(stored: Pool, ks, words):
 def test_without_any_distribution_it_is_said_what_to_do(labelled: Pool):
     with pytest.raises(EvaluationError, match=r"run score_runs p\."):
         max_k_json(labelled, "current", [10])
+
+
+def test_an_imported_run_does_not_narrow_the_questions_of_a_page_that_cannot_show_it(stored: Pool, tmp_path: Path):
+    import_own(stored, tmp_path)
+    without, beside = (max_k_json(stored, "current", [1], names=names) for names in (NAMES, ["outside", *NAMES]))
+    assert len(pool_table(stored, ["outside", *NAMES]).question_keys) and without["questions"] == beside["questions"]
+    assert (beside["systems"], beside["compared"]) == (without["systems"], without["compared"])
+    assert (list(without["left_out"]), list(beside["left_out"])) == ([], ["outside"])
+    with pytest.raises(EvaluationError, match="No system of pool"):
+        max_k_json(stored, "current", [1], names=["outside"])
