@@ -32,7 +32,7 @@ class Link(NamedTuple):
     label: str
     url: str  # empty: no link, but the name of the campaign that the next ones belong to
     current: bool
-    count: str = ""
+    counted: str = ""  # name of the count beside it
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Item(NamedTuple):
     of_graph: bool = False
     analysis: str = ""  # key of the analysis that the page shows
     query: str = ""
-    count: str = ""  # name of the count beside it: see evaluation/views/frame.py
+    counted: str = ""  # name of the count beside it: see evaluation/views/frame.py
 
     def url(self, pool: Any, graph: Any) -> str:
         """Return its address for a pool (pooling.models.Pool) and its graph; pool is None on pages of a graph."""
@@ -107,8 +107,8 @@ _POOL = (
         "Work",
         Item("Progress", "campaign"),
         Item("Items", "campaign-triples", Right.MANAGE),
-        Item("Inbox", "inbox", Right.MANAGE, count="inbox"),
-        Item("Disputes", "campaign-triples", Right.MANAGE, query=f"state={ItemState.DISPUTED}", count="disputes"),
+        Item("Inbox", "inbox", Right.MANAGE, counted="inbox"),
+        Item("Disputes", "campaign-triples", Right.MANAGE, query=f"state={ItemState.DISPUTED}", counted="disputes"),
     ),
     _entry(
         "quality",
@@ -134,7 +134,7 @@ class Link(NamedTuple):
     label: str
     url: str
     current: bool
-    count: str
+    counted: str
 
 
 class OpenEntry(NamedTuple):
@@ -150,7 +150,7 @@ class OpenEntry(NamedTuple):
     @property
     def counts(self) -> list[str]:
         """Return the names of the counts beside its pages."""
-        return [link.count for _, links in self.groups for link in links if link.count]
+        return [link.counted for _, links in self.groups for link in links if link.counted]
 
 
 def entries_of(
@@ -161,17 +161,17 @@ def entries_of(
     `kwargs` are those of the page's address and `query` what follows "?". pool: pooling.models.Pool, or None if the
     pages are those of a graph.
     """
-    allowed = [
-        (entry, [(group.label, [item for item in group.items if has_right(person, item.right)]) for group in groups])
-        for entry in entries
-        if (groups := entry.groups)
-    ]
+
+    def permitted(group: Group) -> list[Item]:
+        return [item for item in group.items if has_right(person, item.right)]
+
+    allowed = [(entry, [(group.label, permitted(group)) for group in entry.groups]) for entry in entries]
     every = [item for _, groups in allowed for _, items in groups for item in items]
     here = _here(page, str(kwargs.get("key", "")), query, every)
     shown = []
     for entry, groups in allowed:
         links = [
-            (label, [Link(item.label, item.url(pool, graph), item is here, item.count) for item in items])
+            (label, [Link(item.label, item.url(pool, graph), item is here, item.counted) for item in items])
             for label, items in groups
             if items
         ]

@@ -140,7 +140,8 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     """Return {labels, name, questions, compared, limits, systems: {name: {alpha, tvd, filtered, raw}}, left_out}.
 
     `compared` says which systems share the questions; imported runs, which have no distributions, are not among them.
-    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has expected_recall too.
+    `filtered` and `raw` are {mass, protocols}. A protocol, or a limit, is {k: {precision, recall, f1}}; Sampling has
+    expected_recall too.
     EvaluationError where no system has its distributions, or no question an answer.
     """
     check_ks(ks)
