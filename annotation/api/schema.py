@@ -51,6 +51,7 @@ class OtherAnswer(Fields):
     name = serializers.ChoiceField(choices=["A", "B"])
     answer = serializers.ChoiceField(choices=Answer.values)
     source_url = serializers.CharField(allow_blank=True)
+    passage = serializers.CharField(allow_blank=True, help_text="What the source says.")
     comment = serializers.CharField(allow_blank=True)
     quick = serializers.BooleanField(help_text="Given in so little time that nobody can have looked.")
 
@@ -121,6 +122,7 @@ class OwnLabelData(Fields):
     question = serializers.CharField()
     answer = serializers.ChoiceField(choices=Answer.values)
     source_url = serializers.CharField(allow_blank=True)
+    passage = serializers.CharField(allow_blank=True, help_text="What the source says.")
     comment = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
     changeable = serializers.BooleanField()

@@ -16,7 +16,7 @@ from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.judging.judgements import live_labels
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts
 from annotation.labelling.queue import MAX_LEASED
-from annotation.labelling.submit import MAX_COMMENT, SubmitResult
+from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
 from annotation.messages.guidelines import current_guidelines
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot, Source
@@ -42,6 +42,7 @@ class AnswerInput(serializers.Serializer[Any]):
     client_id = serializers.UUIDField()
     answer = serializers.ChoiceField(choices=Answer.values)
     source_url = serializers.CharField(max_length=2000, allow_blank=True, default="")
+    passage = serializers.CharField(max_length=MAX_PASSAGE, allow_blank=True, default="")
     comment = serializers.CharField(max_length=MAX_COMMENT, allow_blank=True, default="")
     active_ms = serializers.IntegerField(min_value=0, default=0)
     away_ms = serializers.IntegerField(min_value=0, default=0)
@@ -120,7 +121,7 @@ def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
 
 
 def _answer_data(label: Label | CheckLabel) -> dict[str, str]:
-    return {"answer": label.answer, "source_url": label.source_url, "comment": label.comment}
+    return {name: getattr(label, name) for name in ("answer", "source_url", "passage", "comment")}
 
 
 def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSources | None = None) -> dict[str, Any]:

@@ -186,4 +186,5 @@ class LabelForm(PageForm):
     client_id = forms.UUIDField(widget=forms.HiddenInput)
     answer = forms.ChoiceField(label="Answer", choices=Answer.choices, widget=forms.RadioSelect)
     source_url = forms.CharField(label="Link to evidence", max_length=2000, required=False)
+    passage = forms.CharField(label="What the source says", max_length=1000, required=False)
     comment = forms.CharField(label="Comment", max_length=2000, required=False)

@@ -24,7 +24,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
-_COPIED = ("line", "answer", "annotator", "source_url", "labelled_at")  # columns that a line of a file fills
+_COPIED = ("line", "answer", "annotator", "source_url", "passage", "labelled_at")  # columns that a line of a file fills
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 

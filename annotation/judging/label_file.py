@@ -1,7 +1,7 @@
 """Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time; or JSON lines.
 
 JSON lines are as in the labels.jsonl of a test set: an object with head, relation, tail, label and, optionally,
-annotator, evidence and at.
+annotator, evidence, at and passage.
 """
 
 import json
@@ -21,7 +21,8 @@ WORDS = {
     "Y": Answer.YES, "N": Answer.NO, "?": Answer.CANT_TELL, "1": Answer.YES, "0": Answer.NO, "-1": Answer.CANT_TELL,
     "positive": Answer.YES, "negative": Answer.NO,
 }  # fmt: skip
-REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at")  # keys of a JSON line
+REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at", "passage")  # of a JSON line
+MAX_PASSAGE = 1000  # characters
 
 
 class LabelLine(NamedTuple):
@@ -32,6 +33,7 @@ class LabelLine(NamedTuple):
     source_url: str
     labelled_at: datetime | None
     notes: tuple[str, ...]  # irregular, yet understood
+    passage: str = ""  # what the source says; JSON lines alone have it
 
 
 class SkippedLine(NamedTuple):
@@ -70,7 +72,11 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
     more = [given.get(key) or "" for key in OPTIONAL]
     if wrong := [key for key, value in zip(OPTIONAL, more, strict=True) if not isinstance(value, str)]:
         return SkippedLine(number, f"has something else than text under {', '.join(wrong)}")
-    return _line(number, [*(given[key] for key in REQUIRED), *more], graph)
+    *more, passage = more
+    line = _line(number, [*(given[key] for key in REQUIRED), *more], graph)
+    if len(passage) > MAX_PASSAGE:
+        return SkippedLine(number, f"has a passage of {len(passage)} characters, more than {MAX_PASSAGE}")
+    return line._replace(passage=passage.strip()) if isinstance(line, LabelLine) else line
 
 
 def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:

@@ -29,6 +29,7 @@ class GivenAnswer(NamedTuple):
     comment: str = ""
     active_ms: int = 0
     away_ms: int = 0
+    passage: str = ""
 
 
 class Assignment(ABC):

@@ -16,10 +16,10 @@ from annotation.labelling.assignments import Assignment, GivenAnswer, KeptLabel,
 from annotation.labelling.own_labels import changeable_tickets
 from annotation.models import CheckLabel, Label, SurplusLabel
 from annotation.models.slot import lease_of
-from annotation.sources.evidence import check_evidence
+from annotation.sources.evidence import check_evidence, clean_link
 from annotation.sources.verified import VerifiedSources, verified
 
-MAX_COMMENT = 2000
+MAX_COMMENT, MAX_PASSAGE = 2000, 1000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
 TOO_LATE = "This label can no longer be changed. It stays as it is."
 _USED = "The id of this answer was used for another one. Load the page again, then answer."
@@ -106,7 +106,8 @@ def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None 
 
 def _tidied(given: GivenAnswer) -> GivenAnswer:
     active, away = min(given.active_ms, MAX_ACTIVE_MS), min(given.away_ms, MAX_AWAY_MS)
-    words = {"source_url": given.source_url.strip(), "comment": given.comment.strip()}
+    words = {"source_url": clean_link(given.source_url), "comment": given.comment.strip()}
+    words["passage"] = " ".join(given.passage.split())
     return GivenAnswer(given.client_id, given.answer, **words, active_ms=active, away_ms=away)
 
 
@@ -140,10 +141,11 @@ def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
 def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | None) -> None:
     if given.answer not in Answer.values:
         raise AnswerRefused(f"{given.answer!r} is not a valid answer. Use Y, N or ?.")
-    if len(given.comment) > MAX_COMMENT:
-        raise AnswerRefused(f"The comment has {len(given.comment)} characters: shorten it to {MAX_COMMENT}.")
-    if "\0" in given.comment:
-        raise AnswerRefused("The comment has a control character: take it out.")
+    for name, text, most in (("comment", given.comment, MAX_COMMENT), ("passage", given.passage, MAX_PASSAGE)):
+        if len(text) > most:
+            raise AnswerRefused(f"The {name} has {len(text)} characters: shorten it to {most}.")
+        if "\0" in text:
+            raise AnswerRefused(f"The {name} has a control character: take it out.")
     if asked.needs_reason and not given.comment:
         raise AnswerRefused("An adjudicator gives a reason: write one sentence.")
     hosts = (sources or verified(asked.campaign)).hosts(asked.relation)

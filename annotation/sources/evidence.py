@@ -23,6 +23,41 @@ def needs_link(rule: str, answer: str) -> bool:
     return answer in _REQUIRED[EvidenceRule(rule)]
 
 
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
+_BARE = re.compile(r"(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}(?:[/?#]\S*)?", re.IGNORECASE)
+_OPENERS, _CLOSERS = "<([{\"'“‘«", ".,;:!?>)]}\"'”’»"
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+
+def clean_link(text: str) -> str:
+    """Return the address in a text that somebody typed or pasted, with https://; the text itself if it has none.
+
+    Words and quotes around it go, a scheme that is missing is added, http becomes https. static/js/lib/evidence.js
+    does the same, and one table of cases tests both.
+    """
+    text = text.strip()
+    found = _ADDRESS.search(text)
+    if found and (found.start() == 0 or text[found.start() - 1].isspace() or text[found.start() - 1] in _OPENERS):
+        address = _without_end(found[0])
+        return re.sub(r"^https?", "https", address, count=1, flags=re.IGNORECASE)
+    words = [_without_end(word.lstrip(_OPENERS)) for word in text.split()]
+    for word in words:
+        if _BARE.fullmatch(word) and (len(words) == 1 or "/" in word or word.lower().startswith("www.")):
+            return f"https://{word}"
+    return text
+
+
+def _without_end(address: str) -> str:
+    """Return it without the punctuation that ends a sentence; a bracket stays if it was opened within."""
+    while address and address[-1] in _CLOSERS:
+        last = address[-1]
+        opened = _PAIRS.get(last)
+        if opened and address.count(opened) >= address.count(last):
+            break
+        address = address[:-1]
+    return address
+
+
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
     """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:

@@ -67,18 +67,24 @@ def _context(request: HttpRequest, campaign: Campaign, role: str, claim: str, su
     }
 
 
+def _with_side_window(response: HttpResponse) -> HttpResponse:
+    """Let the page open sources again and again in the same window, which only a page that keeps its popups can."""
+    response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
+    return response
+
+
 @ensure_csrf_cookie
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
     context = _context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
-    return render(request, "annotation/labelling/annotate_page.html", context)
+    return _with_side_window(render(request, "annotation/labelling/annotate_page.html", context))
 
 
 @ensure_csrf_cookie
 def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
     context = _context(request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision")
-    return render(request, "annotation/labelling/adjudicate_page.html", context)
+    return _with_side_window(render(request, "annotation/labelling/adjudicate_page.html", context))
 
 
 def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
@@ -120,7 +126,7 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
         form = None
         if ticket in changeable:
             initial = {"label": label.client_id, "client_id": uuid4(), "answer": label.answer}
-            initial |= {"source_url": label.source_url, "comment": label.comment}
+            initial |= {"source_url": label.source_url, "passage": label.passage, "comment": label.comment}
             form = LabelForm(initial=initial, auto_id=f"l{label.client_id}_%s")
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id

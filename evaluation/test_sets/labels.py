@@ -138,25 +138,29 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     guidelines = list(versions.values_list("created_at", "version"))
     times = [at for at, _ in guidelines]
     own = ("answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms")
-    fields = (*own, "item__side", "template__version", "source_url")
-    for triple, answer, number, person, at, active, away, side, version, url in _rows(Label, frozen.labels, fields):
+    fields = (*own, "item__side", "template__version", "source_url", "passage")
+    for triple, answer, number, person, at, active, away, side, version, *source in _rows(Label, frozen.labels, fields):
         known = bisect_right(times, at)
         role = "adjudicator" if number == ADJUDICATION else "annotator"
         given: dict[str, Any] = {"role": role, "annotator": pseudonym(qrels, person), "at": _utc(at)}
         given |= {"active_ms": active, "away_ms": away, "side": side, "question_version": version}
         given["guideline_version"] = guidelines[known - 1][1] if known else None
-        yield _json(graph, frozen.triples[triple], answer, given, url if evidence else None)
-    of_file = ("answer", "annotator", "labelled_at", "source_url")
-    for triple, answer, name, when, url in _rows(ImportedLabel, frozen.imported, of_file):
+        yield _json(graph, frozen.triples[triple], answer, given, source if evidence else None)
+    of_file = ("answer", "annotator", "labelled_at", "source_url", "passage")
+    for triple, answer, name, when, *source in _rows(ImportedLabel, frozen.imported, of_file):
         who, at = pseudonym(qrels, name) if name else None, _utc(when) if when else None
         imported = {"role": "import", "annotator": who, "at": at}
-        yield _json(graph, frozen.triples[triple], answer, imported, url if evidence else None)
+        yield _json(graph, frozen.triples[triple], answer, imported, source if evidence else None)
 
 
-def _json(graph: GraphArrays, triple: np.ndarray, answer: str, given: dict[str, Any], url: str | None) -> str:
+def _json(graph: GraphArrays, triple: np.ndarray, answer: str, given: dict[str, Any], source: list[str] | None) -> str:
+    """Return a line; `source` is the address and the passage, which is left out where nobody gave one."""
     head, relation, tail = triple.tolist()
     keys = {"head": graph.entities[head], "relation": graph.relations[relation], "tail": graph.entities[tail]}
-    told = {**keys, "label": answer, **given, **({"evidence": url} if url is not None else {})}
+    told = {**keys, "label": answer, **given}
+    if source is not None:
+        url, passage = source
+        told |= {"evidence": url} | ({"passage": passage} if passage else {})
     return json.dumps(told, ensure_ascii=False)
 
 

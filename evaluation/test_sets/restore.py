@@ -185,6 +185,7 @@ def _labels(path: Path, pool: Pool, judged: Judgements, arrays: GraphArrays) -> 
                 answer=line.answer,
                 annotator=line.annotator,
                 source_url=line.source_url,
+                passage=line.passage,
                 labelled_at=line.labelled_at,
                 file_name=path.name,
                 file_sha256=sha256,

@@ -38,6 +38,7 @@ function card(answer) {
   } else {
     box.append(element("p", "muted", "No link."));
   }
+  if (answer.passage) box.append(Object.assign(element("blockquote", "break", answer.passage), { title: "What the source says" }));
   if (answer.comment) box.append(element("p", "break comment", answer.comment));
   if (answer.quick) {
     const badge = element("p", "badge badge-attention", "answered in under two seconds");
@@ -53,7 +54,7 @@ function say(problem) {
 }
 
 function take(name) {
-  if (given[name]?.source_url) one.set(given[name].source_url);
+  if (given[name]?.source_url) one.link.put(given[name].source_url);
 }
 
 const one = new One(page, {

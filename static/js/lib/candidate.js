@@ -1,7 +1,8 @@
 // One candidate of a question: its name, its answer, the link it is or will be saved with.
 
 import { fillCard } from "./card.js";
-import { fillSearches, hostsOf, problemOf, searchable, shorten } from "./evidence.js";
+import { fillSearches, hostsOf, searchable, shorten } from "./evidence.js";
+import { cleanLink, problemOf } from "./links.js";
 import { message, show, showProblem } from "./messages.js";
 
 export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
@@ -37,6 +38,7 @@ export class CandidateRow {
     this.error = this.find("[data-error]");
     this.error.id = `row-error-${item.slot}`;
     this.field = this.find("[data-own-link]");
+    this.passage = this.find("[data-own-passage]");
     this.why = this.find("[data-row-why] input");
     for (const field of [this.field, this.why]) field.setAttribute("aria-describedby", this.error.id);
     for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-label", `${SAID[button.dataset.give]}: ${this.candidate.label}`);
@@ -64,9 +66,10 @@ export class CandidateRow {
       this.close();
       this.focus();
     });
-    this.field.addEventListener("input", () => this.setLink(this.field.value.trim()));
-    this.field.addEventListener("keydown", (event) => event.key === "Enter" && this.closeLink());
-    for (const field of [this.field, this.why]) field.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    this.field.addEventListener("input", () => this.setLink(cleanLink(this.field.value), false));
+    this.passage.addEventListener("input", () => view.page.drafts.setPassage(this.row.item, this.passage.value.trim()));
+    for (const field of [this.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && this.closeLink());
+    for (const field of [this.field, this.passage, this.why]) field.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     const form = this.find("[data-row-why]");
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -161,17 +164,20 @@ export class CandidateRow {
     this.find("[data-row-link]").hidden = false;
     const { drafts } = this.view.page;
     this.field.value = drafts.own.get(this.row.item.slot) ?? "";
+    this.passage.value = drafts.passageOf(this.row.item);
     this.field.focus();
   }
 
-  setLink(link) {
+  // isWhole: it was not typed, so the field may be changed
+  setLink(link, isWhole = true) {
     this.view.page.drafts.setOwn(this.row.item, link);
-    if (this.field.value.trim() !== link) this.field.value = link;
+    if (isWhole && this.field.value !== link) this.field.value = link;
     this.linkChanged();
   }
 
   closeLink() {
-    const link = this.field.value.trim();
+    const link = cleanLink(this.field.value);
+    this.setLink(link);
     const problem = link ? problemOf(link, "?", "never", hostsOf(this.row.item)) : null;
     if (problem) return this.refuse(problem, this.field);
     this.close();

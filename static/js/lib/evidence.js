@@ -1,30 +1,9 @@
-// Links to evidence: which may stand, which one an answer takes, and the searches that find them.
+// Evidence: the searches that find it, and what was typed of it.
 
-import { message } from "./messages.js";
+import { cleanLink } from "./links.js";
+import { openAside } from "./side.js";
 
-const REQUIRED = { both: ["Y", "N"], yes: ["Y"], never: [] };
 export const RULE = { both: "required for yes and no", yes: "required for yes", never: "optional" };
-
-const plain = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
-
-// Why a link cannot stand, or null. The server decides; this only says it sooner.
-export function problemOf(link, answer, rule, hosts) {
-  const allowed = hosts.length ? `Links may go to: ${[...hosts].sort().join(", ")}.` : "This campaign has no verified sources yet.";
-  const refuse = (name, words) => message(name, `${words} ${allowed}`);
-  if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence: paste the address of a page that you found by a search here.`) : null;
-  if (link.length > 2000) return refuse("long", `The link has ${link.length} characters, more than 2000.`);
-  let url;
-  try {
-    url = new URL(link);
-  } catch {
-    return refuse("no-address", "The link is not a web address.");
-  }
-  if (url.protocol !== "https:") return refuse("no-https", "The link does not begin with https://.");
-  if (url.username || url.password) return refuse("user-name", "The link has a user name in its host.");
-  if (/^https:\/\/[^/?#]*:\d/i.test(link)) return refuse("port", "The link has a port.");
-  const known = plain.test(url.hostname) && hosts.some((host) => url.hostname === host || url.hostname.endsWith(`.${host}`));
-  return known ? null : refuse("not-verified", `The link goes to ${url.hostname}, which is not a verified source.`);
-}
 
 // The questions of an answer of the server, each with its own sources: {name, host, search}.
 export const itemsOf = (data) => data.items.map((item) => ({ ...item, sources: data.sources[item.relation] ?? [] }));
@@ -39,20 +18,30 @@ export function shorten(link, most = 48) {
 
 // An address that was pasted, or "".
 export function pasted(event) {
-  const text = event.clipboardData?.getData("text").trim() ?? "";
-  return /^https?:\/\/\S+$/i.test(text) ? text : "";
+  const link = cleanLink(event.clipboardData?.getData("text") ?? "");
+  return /^https:\/\/\S+$/.test(link) ? link : "";
 }
 
 // The sources of an item that can be searched.
 export const searchable = (item) => item.sources.filter((source) => source.search?.startsWith("https://"));
 
+// Opens in the side window, unless the person asks the browser for a tab of its own.
+function aside(event) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const blocked = openAside(event.currentTarget.href);
+  if (blocked) event.currentTarget.dispatchEvent(new CustomEvent("blocked", { bubbles: true, detail: blocked }));
+}
+
 // Links that search every source of an item: what is "both", "subject" or "object". A long list shows its
-// first few until the person asks for the rest.
-export function fillSearches(list, item, what, few) {
+// first few until the person asks for the rest; the first of them have so many keys.
+export function fillSearches(list, item, what, few, keys = 0) {
   const query = encodeURIComponent(what === "both" ? `${item.subject.label} ${item.object.label}` : item[what].label);
-  const entries = searchable(item).map((source) => {
+  const entries = searchable(item).map((source, at) => {
     const href = source.search.replace("{query}", () => query);
     const link = Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener noreferrer", textContent: source.name });
+    link.addEventListener("click", aside);
+    if (at < keys) link.prepend(Object.assign(document.createElement("kbd"), { className: "kbd", textContent: at + 1 }), " ");
     const entry = document.createElement("li");
     entry.append(link);
     return entry;
@@ -62,7 +51,7 @@ export function fillSearches(list, item, what, few) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button-plain", textContent: `${rest.length} more` });
     button.addEventListener("click", () => {
       list.dataset.all = "";
-      fillSearches(list, item, what, few);
+      fillSearches(list, item, what, few, keys);
       list.children[few].firstChild.focus();
     });
     const more = document.createElement("li");
@@ -77,6 +66,8 @@ export class Drafts {
   constructor() {
     this.question = new Map(); // group: the link for all its rows
     this.own = new Map(); // slot: the link of one row
+    this.passages = new Map(); // group: what the source says, for all its rows
+    this.ownPassages = new Map(); // slot: of one row
     this.why = new Map(); // slot: why one can't tell
     this.last = new Map(); // group: the last link that went out with an answer
   }
@@ -93,6 +84,16 @@ export class Drafts {
   setOwn(item, link) {
     if (link && link !== this.question.get(item.group)) this.own.set(item.slot, link);
     else this.own.delete(item.slot);
+  }
+
+  // The passage that an answer to this item takes; one of the question belongs to the link of the question.
+  passageOf(item) {
+    return this.ownPassages.get(item.slot) ?? (this.isOwn(item) ? "" : this.passages.get(item.group) ?? "");
+  }
+
+  setPassage(item, passage) {
+    this.ownPassages.delete(item.slot);
+    if (passage !== this.passageOf(item)) this.ownPassages.set(item.slot, passage);
   }
 
   answered(item, link) {

@@ -5,7 +5,7 @@ import { read, write } from "./stored.js";
 
 const STORED = "triplepool:keys";
 const TEXT = 'input:not([type="radio"], [type="checkbox"], [type="button"]), textarea, select, [contenteditable]';
-const SAME = { 1: "y", 0: "n" };
+const PAD = { 1: "y", 0: "n" };
 
 export function keysAreOn() {
   return read(STORED) !== "off";
@@ -15,13 +15,14 @@ export function switchKeys(on) {
   write(STORED, on ? "on" : "off");
 }
 
-// The key by its name here: y for y, Y, 1, also on the number pad, and for its place on a keyboard without Latin letters.
+// The key by its name here: y for y, Y and 1 on the number pad, a digit where the keyboard has it without Shift, and
+// a letter by its place on a keyboard without Latin letters.
 function nameOf(event) {
   const key = event.key.toLowerCase();
-  const pad = /^Numpad([01])$/.exec(event.code)?.[1];
+  const pad = PAD[/^Numpad([01])$/.exec(event.code)?.[1]];
+  const digit = event.shiftKey ? undefined : /^Digit([1-5])$/.exec(event.code)?.[1];
   const place = /^Key([A-Z])$/.exec(event.code)?.[1].toLowerCase();
-  const name = pad ?? (key.length === 1 && key > "\u024f" && place ? place : key);
-  return SAME[name] ?? name;
+  return pad ?? digit ?? (key.length === 1 && key > "\u024f" && place ? place : key);
 }
 
 // find(name): what a key does now, or nothing; leave(field): Escape in a text field

@@ -15,7 +15,15 @@ export function show(element, shown) {
 // A problem beside a field, which is there only while there is one.
 export function showProblem(element, problem, field = null) {
   show(element, problem);
+  element.classList.remove("field-warning");
   element.hidden = !problem;
   if (problem) field?.setAttribute("aria-invalid", "true");
   else field?.removeAttribute("aria-invalid");
+}
+
+// A warning at the same place: what was typed may stay.
+export function showWarning(element, warning) {
+  show(element, warning);
+  element.hidden = !warning;
+  element.classList.toggle("field-warning", Boolean(warning));
 }

@@ -1,8 +1,10 @@
 // One question at a time: the whole of the adjudication page, one of two views of the annotation page.
 
 import { fillCard } from "./card.js";
-import { fillSearches, hostsOf, problemOf, RULE } from "./evidence.js";
-import { message, showProblem } from "./messages.js";
+import { fillSearches, hostsOf, RULE } from "./evidence.js";
+import { LinkField } from "./link_field.js";
+import { problemOf } from "./links.js";
+import { message } from "./messages.js";
 
 const ELSEWHERE = message("elsewhere", "You answered that question in another tab.");
 const APART = message("apart", "That answer was kept apart: it cannot be changed.");
@@ -19,16 +21,14 @@ export class One {
     this.find = (selector) => this.root.querySelector(selector);
     this.question = this.find("[data-question]");
     this.top = this.question.closest(".zone");
-    this.link = this.find("#link");
-    this.error = this.find("#link-error");
-    this.lastButton = this.find("[data-last]");
+    this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => {});
+    this.passage = this.find("#passage");
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
-    this.lastButton.addEventListener("click", () => this.takeLast());
-    this.link.addEventListener("input", () => this.say(null));
+    this.passage.addEventListener("keydown", (event) => event.key === "Enter" && this.focus());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
-      l: () => this.takeLast(), escape: () => this.keep(),
+      l: () => this.link.take("last"), c: () => this.link.take("copied"), escape: () => this.keep(),
     };
   }
 
@@ -90,7 +90,7 @@ export class One {
   }
 
   paste(link) {
-    this.set(link);
+    this.link.put(link);
     this.question.focus(); // out of the field, so that the answer keys work
   }
 
@@ -114,10 +114,10 @@ export class One {
     for (const side of ["subject", "object"]) fillCard(this.find(`[data-${side}-card]`), item[side], true);
     this.question.textContent = item.question;
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
-    this.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
-    const last = drafts.last.get(item.group);
-    this.lastButton.hidden = !last;
-    this.lastButton.querySelector("span").textContent = last ?? "";
+    this.link.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
+    this.passage.value = row.done ? row.done.given.passage : drafts.passageOf(item);
+    this.link.offer("last", drafts.last.get(item.group));
+    this.link.offer("copied", "");
     this.fillSearches();
     this.page.bar.mark(row.done?.given.answer ?? "");
     if (row.done) this.page.say("info", CHANGING);
@@ -130,7 +130,16 @@ export class One {
 
   fillSearches() {
     const what = this.choices.find((choice) => choice.checked)?.value ?? "both";
-    fillSearches(this.find("[data-searches]"), this.row.item, what, 8);
+    fillSearches(this.find("[data-searches]"), this.row.item, what, 8, 5);
+  }
+
+  searches() {
+    return this.find("[data-searches]").querySelectorAll("a");
+  }
+
+  // An address was copied since this page was left.
+  copied(link) {
+    if (this.row && !problemOf(link, "?", "never", hostsOf(this.row.item))) this.link.offer("copied", link);
   }
 
   // -- answers
@@ -144,15 +153,17 @@ export class One {
     if (!row) return;
     if (page.guard.isClosed) return page.tooFast();
     if (!this.more.check(answer) || !this.check(answer)) return;
-    const given = { answer, source_url: this.link.value.trim(), comment: this.more.comment(answer), ...page.clock.lap() };
+    const given = { answer, source_url: this.link.value, passage: this.passage.value.trim(), comment: this.more.comment(answer), ...page.clock.lap() };
     this.loop.answer(row, given);
     this.next();
   }
 
   check(answer) {
-    const problem = problemOf(this.link.value.trim(), answer, this.page.config.evidence_rule, hostsOf(this.row.item));
-    this.say(problem);
-    if (problem) this.link.focus();
+    const problem = problemOf(this.link.value, answer, this.page.config.evidence_rule, hostsOf(this.row.item));
+    if (problem) {
+      this.link.say(problem);
+      this.link.field.focus();
+    }
     return !problem;
   }
 
@@ -171,25 +182,10 @@ export class One {
     this.next();
   }
 
-  // -- the link
-
-  set(link) {
-    this.link.value = link;
-    this.say(null);
-  }
-
-  takeLast() {
-    const last = this.row && this.page.drafts.last.get(this.row.item.group);
-    if (last) this.set(last);
-  }
-
   keepDraft() {
     if (!this.row || this.row.done) return;
-    this.page.drafts.setOwn(this.row.item, this.link.value.trim());
+    this.page.drafts.setOwn(this.row.item, this.link.value);
+    this.page.drafts.setPassage(this.row.item, this.passage.value.trim());
     this.page.drafts.why.set(this.row.item.slot, this.more.value());
-  }
-
-  say(problem) {
-    showProblem(this.error, problem, this.link);
   }
 }

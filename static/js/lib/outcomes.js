@@ -25,8 +25,8 @@ export class Outcomes {
   }
 
   add(kind, entry, message) {
-    const { answer, source_url: link = "", comment = "" } = entry.given;
-    const said = { at: Date.now(), kind, act: entry.kind, question: entry.item.question, answer, link, comment, message };
+    const { answer, source_url: link = "", passage = "", comment = "" } = entry.given;
+    const said = { at: Date.now(), kind, act: entry.kind, question: entry.item.question, answer, link, passage, comment, message };
     this.all.set(entry.id, said);
     write(this.prefix + entry.id, JSON.stringify(said));
     this.draw();
@@ -49,7 +49,7 @@ export class Outcomes {
 
   entry(id, said) {
     const entry = document.createElement("li");
-    const typed = [WORDS[said.answer] ?? ACT[said.act] ?? "", said.link, said.comment].filter(Boolean).join(" · ");
+    const typed = [WORDS[said.answer] ?? ACT[said.act] ?? "", said.link, said.passage, said.comment].filter(Boolean).join(" · ");
     const heading = document.createElement("strong");
     show(heading, message(said.kind, `${KIND[said.kind]}: `));
     const question = element("span", "", said.question);

@@ -3,6 +3,7 @@
 // current() (the row that keys are about), stop() (show nothing), back(row, given), paste(link), keys.
 
 import { AnswerBar } from "./bar.js";
+import { Clipboard } from "./clipboard.js";
 import { Clock } from "./clock.js";
 import { Drafts, pasted } from "./evidence.js";
 import { FlagDialog } from "./flag.js";
@@ -24,6 +25,8 @@ const WAITING = {
   busy: "The server is busy.",
   "signed-out": "You are signed out.",
 };
+
+const NO_ADDRESS = message("no-address-pasted", "There is no web address in what you pasted. Copy the address of a page, then paste again.");
 
 const find = (selector) => document.querySelector(selector);
 
@@ -55,10 +58,13 @@ export class Page {
       again: () => this.loop.leases.fetch(),
       ...acts,
     };
-    const shared = { u: all.undo, f: all.flag, g: all.guidelines, "?": all.keys, ...keys };
+    const searches = Object.fromEntries([1, 2, 3, 4, 5].map((number) => [number, () => this.view.searches()[number - 1]?.click()]));
+    const shared = { ...searches, u: all.undo, f: all.flag, g: all.guidelines, "?": all.keys, ...keys };
     for (const button of document.querySelectorAll("[data-act]")) button.addEventListener("click", () => all[button.dataset.act]());
     for (const button of document.querySelectorAll("[data-send]")) button.addEventListener("click", () => this.loop.outbox.flush());
     document.addEventListener("paste", (event) => this.paste(event));
+    document.addEventListener("blocked", (event) => this.say("info", event.detail));
+    this.clipboard = new Clipboard(find("[data-clipboard]"), (link) => this.area.hidden || this.view.copied(link));
     bindDialogs();
     bindKeys((name) => (this.area.hidden ? all[{ g: "guidelines", "?": "keys", u: "undo" }[name]] : this.view.keys[name] ?? shared[name]), (field) => {
       field.blur();
@@ -100,7 +106,11 @@ export class Page {
   paste(event) {
     const link = pasted(event);
     const field = event.target instanceof Element && event.target.closest("input, textarea");
-    if (!link || this.area.hidden || document.querySelector("dialog[open]") || (field && !field.matches("[data-link-field]"))) return;
+    if (this.area.hidden || document.querySelector("dialog[open]") || (field && !field.matches("[data-link-field]"))) return;
+    if (!link) {
+      if (!field) this.say("info", NO_ADDRESS);
+      return;
+    }
     event.preventDefault();
     this.view.paste(link);
   }
@@ -140,6 +150,7 @@ export class Page {
 
   back(row, given, told) {
     this.drafts.setOwn(row.item, given.source_url);
+    this.drafts.setPassage(row.item, given.passage ?? "");
     this.drafts.why.set(row.item.slot, given.comment);
     this.say("error", told);
     this.view.back(row);

@@ -1,9 +1,11 @@
 // By question: all candidates of one question on a page, Y or N per row, arrows to move.
 
 import { fillCard } from "./card.js";
-import { fillSearches, hostsOf, problemOf, RULE, shorten } from "./evidence.js";
+import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
-import { message, showProblem } from "./messages.js";
+import { LinkField } from "./link_field.js";
+import { problemOf } from "./links.js";
+import { message } from "./messages.js";
 
 export class Rows {
   constructor(page) {
@@ -16,21 +18,20 @@ export class Rows {
     this.root = document.querySelector('[data-view="group"]');
     this.find = (selector) => this.root.querySelector(selector);
     this.list = this.find("[data-rows]");
-    this.link = this.find("#question-link");
-    this.error = this.find("#question-link-error");
-    this.lastButton = this.find("[data-last]");
+    this.link = new LinkField(this.find(".link-field"), () => this.loop.rowsOf(this.group)[0]?.item, () => this.linkChanged());
+    this.passage = this.find("#question-passage");
     this.nextButton = document.querySelector("[data-bar] [data-next]");
-    this.link.addEventListener("input", () => this.setLink(this.link.value.trim()));
-    this.link.addEventListener("change", () => this.checkLink());
-    this.link.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault(); // the button that may get the focus is not to be pressed by this
-      this.focus();
-    });
-    this.lastButton.addEventListener("click", () => this.takeLast());
+    this.passage.addEventListener("input", () => this.page.drafts.passages.set(this.group, this.passage.value.trim()));
+    for (const field of [this.link.field, this.passage]) {
+      field.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter") return;
+        event.preventDefault(); // the button that may get the focus is not to be pressed by this
+        this.focus();
+      });
+    }
     this.nextButton.addEventListener("click", () => this.nextGroup());
     this.keys = {
-      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(),
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => !this.nextButton.hidden && this.nextGroup(),
     };
   }
@@ -91,9 +92,10 @@ export class Rows {
 
   paste(link) {
     const shown = this.rows.get(this.at);
-    if (shown?.isLinkOpen) shown.setLink(link);
-    else this.setLink(link);
-    this.checkLink();
+    if (shown?.isLinkOpen) {
+      shown.setLink(link);
+      shown.say(problemOf(link, "?", "never", hostsOf(shown.row.item)));
+    } else this.link.put(link);
     this.focus();
   }
 
@@ -123,9 +125,10 @@ export class Rows {
     fillCard(this.find("[data-fixed-card]"), item[fixed], true);
     this.find("[data-fixed]").textContent = item[fixed].label;
     this.find("[data-rule]").textContent = RULE[this.page.config.evidence_rule];
-    fillSearches(this.find("[data-searches]"), item, fixed, 8);
-    this.link.value = this.page.drafts.question.get(group) ?? "";
-    this.say(null);
+    fillSearches(this.find("[data-searches]"), item, fixed, 8, 5);
+    this.link.set(this.page.drafts.question.get(group) ?? "");
+    this.link.offer("copied", "");
+    this.passage.value = this.page.drafts.passages.get(group) ?? "";
     this.showLast();
     this.page.clock.restart();
     this.page.appeared();
@@ -214,12 +217,13 @@ export class Rows {
     if (shown.isFixed) return shown.sayFixed();
     const { row } = shown;
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
+    const passage = answer === "?" ? "" : page.drafts.passageOf(row.item);
     const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));
     if (problem) return shown.refuse(problem);
     shown.close();
     const was = row.done?.given;
-    if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.comment !== comment) {
-      this.loop.answer(row, { answer, source_url: link, comment, ...page.clock.lap() });
+    if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.passage !== passage || was.comment !== comment) {
+      this.loop.answer(row, { answer, source_url: link, passage, comment, ...page.clock.lap() });
     }
     shown.draw();
     const open = this.firstOpen(slot);
@@ -245,34 +249,30 @@ export class Rows {
 
   // -- the link for all rows
 
-  setLink(link) {
-    if (this.link.value.trim() !== link) this.link.value = link;
-    this.page.drafts.question.set(this.group, link);
-    this.say(null);
+  linkChanged() {
+    this.page.drafts.question.set(this.group, this.link.value);
     for (const shown of this.rows.values()) shown.linkChanged();
-  }
-
-  checkLink() {
-    const link = this.link.value.trim();
-    const { item } = this.loop.rowsOf(this.group)[0];
-    this.say(link ? problemOf(link, "?", this.page.config.evidence_rule, hostsOf(item)) : null);
   }
 
   takeLast() {
     const last = this.page.drafts.last.get(this.group);
     const shown = this.rows.get(this.at);
-    if (!last) return;
-    if (shown?.isLinkOpen) shown.setLink(last);
-    else this.setLink(last);
+    if (last && shown?.isLinkOpen) shown.setLink(last);
+    else this.link.take("last");
+  }
+
+  // An address was copied since this page was left.
+  copied(link) {
+    const row = this.loop.rowsOf(this.group)[0];
+    if (row && !problemOf(link, "?", "never", hostsOf(row.item))) this.link.offer("copied", link, shorten(link));
   }
 
   showLast() {
     const last = this.page.drafts.last.get(this.group);
-    this.lastButton.hidden = !last || last === this.link.value.trim();
-    this.lastButton.querySelector("span").textContent = last ? shorten(last) : "";
+    this.link.offer("last", last, last && shorten(last));
   }
 
-  say(problem) {
-    showProblem(this.error, problem, this.link);
+  searches() {
+    return this.find("[data-searches]").querySelectorAll("a");
   }
 }

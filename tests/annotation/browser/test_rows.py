@@ -61,7 +61,7 @@ def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> N
     page.keyboard.type("too little is known")
     press(page, "Enter")
     shoot(page, "group-half")
-    press(page, "1", "0")
+    press(page, "Numpad1", "Numpad0")
     saved(page, 5)
     assert answers() == [
         ("Y", LINK, ""),

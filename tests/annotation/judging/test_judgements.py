@@ -123,12 +123,13 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
     url = "https://en.wikipedia.org/wiki/X"
     lines = [
         told(keys[0], label="Y", role="annotator", annotator="p-1", at="2026-01-02T03:04:05Z", active_ms=7),
-        told(keys[1], label="N", annotator=None, at=None, evidence=url),
+        told(keys[1], label="N", annotator=None, at=None, evidence=url, passage=" She did. "),
         "{",
         "[1]",
         told(keys[2], label=1),
         told(keys[2], label="Y", at=5),
         told(keys[2], label="perhaps"),
+        told(keys[2], label="Y", passage="x" * 1001),
     ]
     path = tmp_path / "labels.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
@@ -140,10 +141,12 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
         (5, "has no text under label"),
         (6, "has something else than text under at"),
         (7, "label 'perhaps' is not one of Y, N, ?, 1, 0, -1, positive, negative"),
+        (8, "has a passage of 1001 characters, more than 1000"),
     ]
-    kept = list(ImportedLabel.objects.order_by("line").values_list("answer", "annotator", "source_url", "labelled_at"))
+    columns = ("answer", "annotator", "source_url", "passage", "labelled_at")
+    kept = list(ImportedLabel.objects.order_by("line").values_list(*columns))
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert kept == [("Y", "p-1", "", at), ("N", "", url, None)]
+    assert kept == [("Y", "p-1", "", "", at), ("N", "", url, "She did.", None)]
 
 
 def test_import_again_adds_nothing(world, keys, tmp_path) -> None:

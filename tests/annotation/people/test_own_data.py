@@ -13,7 +13,7 @@ from core.people.audit_log import record
 from tests.annotation.factories import LINK, label_item
 
 FIELDS = {
-    "label", "at", "answer", "source_url", "comment", "active_ms", "away_ms", "pool", "question", "words",
+    "label", "at", "answer", "source_url", "passage", "comment", "active_ms", "away_ms", "pool", "question", "words",
     "replaced_by",
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.guidelines import save_guidelines
-from annotation.models import Item, Label
+from annotation.models import ImportedLabel, Item, Label
 from annotation.questions.templates import save_template
 from annotation.simulation.simulate import Simulation, simulate
 from evaluation.enums import QrelsOrigin
@@ -75,6 +75,8 @@ def text_of(path: Path) -> str:
 
 
 def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
+    Label.objects.filter(pk=Label.objects.order_by("pk")[0].pk).update(passage="She <b>lived</b> there.")
+    ImportedLabel.objects.filter(annotator="=Alice").update(passage="In 1815.")
     qrels = freeze_qrels(world.pool, "v1")
     lines = [json.loads(line) for line in export(qrels, tmp_path / "out")["labels.jsonl"].splitlines()]
     triple = {pk: key(world, item.triple).split("\t") for item in items_of(world) for pk in [item.pk]}
@@ -97,6 +99,7 @@ def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
                 "question_version": 1 if first else 2,
                 "guideline_version": 1 if first else label_guidelines(label),
                 "evidence": LINK,
+                **({"passage": "She <b>lived</b> there."} if first else {}),
             }
         )
     odd = dict(zip(("head", "relation", "tail"), key(world, items_of(world)[3].triple).split("\t"), strict=True))
@@ -108,6 +111,7 @@ def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
             "annotator": pseudonym(qrels, "=Alice"),
             "at": "2025-01-02T03:04:05Z",
             "evidence": ODD,
+            "passage": "In 1815.",
         },
         {**odd, "label": "Y", "role": "import", "annotator": None, "at": None, "evidence": ""},
     ]

@@ -1,0 +1,72 @@
+// The field for a link: cleans what is put there, says at once what is wrong with it, and offers links to take.
+
+import { cleanLink, problemOf, warningOf } from "./links.js";
+import { showProblem, showWarning } from "./messages.js";
+
+export class LinkField {
+  // root: where the field, its error and its offers are; item(): what it is for; changed(): somebody typed
+  constructor(root, item, changed) {
+    this.item = item;
+    this.changed = changed;
+    this.field = root.querySelector("[data-link-field]");
+    this.error = root.querySelector(".field-error");
+    this.offers = { last: root.querySelector("[data-last]"), copied: root.querySelector("[data-copied]") };
+    this.links = {};
+    this.field.addEventListener("input", (event) => {
+      this.say(null);
+      if (event.inputType === "insertFromPaste") this.check();
+      changed();
+    });
+    this.field.addEventListener("change", () => {
+      this.check();
+      changed();
+    });
+    for (const name of Object.keys(this.offers)) this.offers[name].addEventListener("click", () => this.take(name));
+  }
+
+  get value() {
+    return cleanLink(this.field.value);
+  }
+
+  set(link) {
+    if (this.field.value.trim() !== link) this.field.value = link;
+    this.say(null);
+  }
+
+  // A link from elsewhere: pasted, or taken from an offer.
+  put(link) {
+    this.set(link);
+    this.check();
+    this.changed();
+  }
+
+  // Clean what is there; say what is wrong, or what speaks against it.
+  check() {
+    const item = this.item();
+    const link = this.value;
+    if (this.field.value !== link) this.field.value = link;
+    if (!item || !link) return this.say(null);
+    const problem = problemOf(link, "?", "never", item.sources.map((source) => source.host));
+    this.say(problem);
+    if (!problem) showWarning(this.error, warningOf(link, item.sources));
+  }
+
+  say(problem) {
+    showProblem(this.error, problem, this.field);
+  }
+
+  // name: last or copied; no link: nothing to offer
+  offer(name, link, shown = link) {
+    this.links[name] = link;
+    this.offers[name].hidden = !link || link === this.value;
+    this.offers[name].querySelector("span").textContent = shown ?? "";
+  }
+
+  take(name) {
+    const link = this.links[name];
+    if (!link || this.offers[name].hidden) return "";
+    this.put(link);
+    this.offers[name].hidden = true;
+    return link;
+  }
+}

@@ -1,0 +1,43 @@
+"""What people paste as evidence: the table that the server's rules and the page's are both tested with."""
+
+HOSTS = ["wikipedia.org", "münchen.example"]
+CLEANED = {
+    "https://en.wikipedia.org/wiki/Ada": "https://en.wikipedia.org/wiki/Ada",
+    "  https://en.wikipedia.org/wiki/Ada \n": "https://en.wikipedia.org/wiki/Ada",
+    "http://en.wikipedia.org/wiki/Ada": "https://en.wikipedia.org/wiki/Ada",
+    "HTTP://en.wikipedia.org": "https://en.wikipedia.org",
+    "en.wikipedia.org/wiki/Ada": "https://en.wikipedia.org/wiki/Ada",
+    "www.wikipedia.org": "https://www.wikipedia.org",
+    "wikipedia.org": "https://wikipedia.org",
+    "see https://en.wikipedia.org/wiki/Ada, second paragraph": "https://en.wikipedia.org/wiki/Ada",
+    "see en.wikipedia.org/wiki/Ada.": "https://en.wikipedia.org/wiki/Ada",
+    "“https://en.wikipedia.org/wiki/Ada”": "https://en.wikipedia.org/wiki/Ada",
+    "<https://en.wikipedia.org/wiki/Ada>": "https://en.wikipedia.org/wiki/Ada",
+    "(https://en.wikipedia.org/wiki/Ada_(film))": "https://en.wikipedia.org/wiki/Ada_(film)",
+    "https://en.wikipedia.org/wiki/Ada_(film)": "https://en.wikipedia.org/wiki/Ada_(film)",
+    "Ada. She lived in Berlin": "Ada. She lived in Berlin",
+    "born 1815.she lived": "born 1815.she lived",
+    "javascript:alert(1)": "javascript:alert(1)",
+    "file:///etc/passwd": "file:///etc/passwd",
+    "nothttps://en.wikipedia.org": "nothttps://en.wikipedia.org",
+    "": "",
+}
+ACCEPTED = {
+    "https://en.wikipedia.org/wiki/Ada": True,
+    "https://wikipedia.org": True,
+    "https://WIKIPEDIA.org/": True,
+    "https://wikipedia.org.evil.com/": False,
+    "https://notwikipedia.org/": False,
+    "https://wikipedia.org:443/": False,
+    "https://wikipedia.org@evil.com/": False,
+    "https://@wikipedia.org/": False,
+    "https://wikipedia.org\\@evil.com/": False,
+    "https://en.wikipedia.org/wiki/A b": False,
+    "https://en.wikipedia.org/\u200b": False,
+    "https://en.wikipedia.org./": False,
+    "https://1.2.3.4/": False,
+    "https:///wikipedia.org": False,
+    "https://": False,
+    "ftp://wikipedia.org/": False,
+    "https://en.wikipedia.org/" + "x" * 2000: False,
+}
