@@ -62,8 +62,13 @@ class ShellCommand(BaseCommand):
         return parser
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        with user_errors():
-            return super().execute(*args, **options)
+        self.stderr.style_func = None  # progress and previews are not errors
+        try:
+            with user_errors():
+                return super().execute(*args, **options)
+        except CommandError:
+            self.stderr.style_func = self.style.ERROR  # Django writes the message next
+            raise
 
     def warn(self, lines: Iterable[str]) -> None:
         """Write lines to standard error."""

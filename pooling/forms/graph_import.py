@@ -78,9 +78,10 @@ class LayoutForm(PageForm):
 
     def in_words(self, message: str) -> str:
         """Return a message with the labels of fields in the place of the command's options."""
-        for name in ("ignore_time", "drop_qualifiers", "columns", "header", "folder", "separator"):
+        for name in ("ignore_time", "drop_qualifiers", "columns", "folder", "separator"):
             message = message.replace(f"--{name.replace('_', '-')}", f"“{self.fields[name].label}”")
-        return message
+        header = dict(HEADER)["yes"]
+        return message.replace("--header to yes", f"“{self.fields['header'].label}” to “{header}”")
 
     def options(self) -> LayoutOptions:
         """Return what was asked, of a valid form."""

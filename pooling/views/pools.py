@@ -90,7 +90,7 @@ def _estimate(request: HttpRequest, graph: Graph, form: PoolForm) -> HttpRespons
 
 @dataclass(frozen=True)
 class TripleRow:
-    """A pooled triple by the names of its entities and relation."""
+    """A pooled triple by the names of its entities and relation, and their ids where these differ, else ""."""
 
     head: str
     relation: str
@@ -98,21 +98,19 @@ class TripleRow:
     depth: int
     reason: str
     found_by: list[Finding]
+    ids: tuple[str, str, str] = ("", "", "")
 
 
 def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> list[TripleRow]:
     """Return pooled triples by their names, each with the systems that found it."""
-    return [
-        TripleRow(
-            graph.label(triple.head),
-            graph.relation_name(triple.relation),
-            graph.label(triple.tail),
-            triple.depth,
-            reason_label(triple.reason),
-            unpack_provenance(triple.provenance, pool.contributors),
-        )
-        for triple in triples
-    ]
+    rows = []
+    for triple in triples:
+        names = graph.label(triple.head), graph.relation_name(triple.relation), graph.label(triple.tail)
+        keys = graph.entities[triple.head], graph.relations[triple.relation], graph.entities[triple.tail]
+        head, relation, tail = (key if key != name else "" for key, name in zip(keys, names, strict=True))
+        found = unpack_provenance(triple.provenance, pool.contributors)
+        rows.append(TripleRow(*names, triple.depth, reason_label(triple.reason), found, (head, relation, tail)))
+    return rows
 
 
 @evaluator_required

@@ -1,5 +1,6 @@
 """The shell: a database without tables is named, and a reader who has seen enough ends a command quietly."""
 
+import io
 import os
 import subprocess
 import sys
@@ -7,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from django.db import OperationalError, ProgrammingError
 
-from core.management.shell import user_errors
+from core.errors import UserError
+from core.management.shell import ShellCommand, user_errors
 
 SHELL = [sys.executable, "manage.py"]
 
@@ -57,3 +59,26 @@ def test_a_reader_who_stops_early_sees_no_trace(tmp_path: Path) -> None:
     run.stdout.close()
     assert run.stderr.read() == ""
     assert run.wait() == 141
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Talking(ShellCommand):
+    requires_system_checks = ()
+
+    def handle(self, *args: object, **options: object) -> None:
+        self.stderr.write("reading")
+        raise UserError("no file")
+
+
+def test_only_errors_have_the_colour_of_errors() -> None:
+    screen = Terminal()
+    command = Talking(stderr=screen, force_color=True)
+    with pytest.raises(CommandError, match="no file") as caught:
+        call_command(command)
+    command.stderr.write(str(caught.value))  # as Django does
+    assert screen.getvalue() == "reading\n" + command.style.ERROR("no file\n")
+    assert command.style.ERROR("no file") != "no file"

@@ -106,3 +106,9 @@ def test_graphs_page_leads_managers_to_the_import(manager: Client):
     reader = Client()
     reader.force_login(make_person("reader", site="researcher"))
     assert not has(reader.get("/graphs"), "import")
+
+
+def test_advice_on_a_header_names_the_field_and_its_choice(manager: Client):
+    place = send(manager, {name: f"kopf\tart\tziel\n{text}" for name, text in FILES.items()})["Location"]
+    told = element(manager.get(place), "warnings").text
+    assert "set “First line” to “names columns”" in told and "--header" not in told

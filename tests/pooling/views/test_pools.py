@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -192,7 +194,15 @@ def test_what_an_import_tells_of_the_rule_is_on_the_page(graph, manager):
 def test_triples_with_depth_reason_and_provenance(rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
     first = content(manager.get("/pools/town-pool/triples")).rows[0]
-    assert first == ["ada", "knows", "emil", "1", reason_label(""), "rotate tail 1"]
+    assert first == ["ada p0", "knows", "emil p4", "1", reason_label(""), "rotate tail 1"]
+
+
+def test_triples_without_labels_have_each_id_once(rotate, manager, monkeypatch):
+    make_pool(rotate.graph, systems=[rotate])
+    known = replace(open_graph(rotate.graph), labels=[""] * rotate.graph.num_entities)
+    monkeypatch.setattr("pooling.views.pools.open_graph", lambda graph: known)
+    first = content(manager.get("/pools/town-pool/triples")).rows[0]
+    assert first[:3] == ["p0", "knows", "p4"]
 
 
 @pytest.mark.parametrize(
