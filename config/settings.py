@@ -106,7 +106,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "config.navigation.navigation",
-            ]
+            ],
+            "builtins": ["pooling.templatetags.system_names"],  # one way to write a system, in every template
         },
     }
 ]

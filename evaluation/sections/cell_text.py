@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pooling.systems.shown_names import shown_name
+
 SMALLEST_P = 0.0001  # p-values below it are written as "< 0.0001"; files have all digits
 MOST_NAMES, MOST_REASONS = 4, 8  # listed under a table before "and n more"
 
@@ -67,6 +69,8 @@ def undefined_reasons(table: dict[str, Any]) -> list[str]:
     found = []
     for reason, (labels, rows) in where.items():
         names = dict.fromkeys(cell_text(table["rows"][r][0], first["kind"]) for r in rows)
+        if first["kind"] == "system":
+            names = dict.fromkeys(map(shown_name, names))
         of = f" ({what}{_few(list(names))})" if len(rows) < len(table["rows"]) else ""
         named = "all columns" if len(numbers) > 1 and labels.keys() == numbers else _few(list(labels))
         found.append(f"{named}: {reason}{of}")

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
+from pooling.systems.shown_names import shown_name
 
 register = template.Library()
 register.filter("is_number", is_number)
@@ -30,7 +31,7 @@ def table_csv(context: Context, table: Any) -> str:
 @register.simple_tag
 def cell(value: Any, kind: str) -> SafeString:
     """Return a cell as HTML: its number with its spread or interval, its label, or why it is undefined."""
-    text = cell_text(value, kind)
+    text = _text(value, kind)
     if not isinstance(value, dict):
         return format_html("{}", text)
     if value.get("value") is None:
@@ -39,6 +40,19 @@ def cell(value: Any, kind: str) -> SafeString:
         return format_html('<span title="{}">{}</span>', value["value"], text)
     more = spread_text(value, kind)
     return format_html('{} <span class="muted">{}</span>', text, more) if more else format_html("{}", text)
+
+
+def _text(value: Any, kind: str) -> str:
+    text = cell_text(value, kind)
+    return shown_name(text) if kind == "system" else text
+
+
+@register.filter
+def heading(table: Any, column: Any) -> str:
+    """Return the heading of a column; in a matrix of systems, that of a system as the literature names it."""
+    first, rows = table["columns"][0], table["rows"]
+    of_system = first["kind"] == "system" and any(row[0] == column["label"] for row in rows)
+    return shown_name(column["label"]) if of_system else column["label"]
 
 
 @register.simple_tag

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 
 from evaluation.sections.cell_text import cell_text, undefined_reasons
 from evaluation.sections.section import Column, Table, cell
+from evaluation.templatetags import cells as tags
 from evaluation.templatetags.cells import why_undefined
 
 MISSING = "the run did not return 12 of 40 answers"
@@ -31,7 +32,7 @@ def test_small_p_values_are_said_to_be_small():
 
 def test_reason_names_its_columns_and_rows():
     found = undefined_reasons(table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25]))
-    assert found == ["Micro MR: the run did not return 12 of 40 answers (conve)"]
+    assert found == ["Micro MR: the run did not return 12 of 40 answers (ConvE)"]
 
 
 def test_reason_stands_once_and_without_rows_where_all_have_it():
@@ -78,9 +79,21 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
     html = render_to_string(
         "evaluation/sections/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
     )
-    assert '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (conve).</p>' in html
+    assert '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (ConvE).</p>' in html
 
 
 def test_minus_is_one_sign_whatever_the_size():
     values = [(-4083.4, "value"), (-0.25, "value"), (-4083.4, "count"), (-12.5, "change"), (-0.5, "tau")]
     assert [cell_text(value, kind) for value, kind in values] == ["−4,083.4", "−0.2500", "−4,083", "−12.5", "−0.50"]
+
+
+def test_tables_name_systems_as_in_the_literature():
+    columns = [
+        {"key": "system", "label": "System", "kind": "system"},
+        {"key": "rotate", "label": "rotate", "kind": "p"},
+    ]
+    matrix = {"columns": columns, "rows": [["rotate", None], ["theirs", 0.5]]}
+    assert [tags.cell(row[0], "system") for row in matrix["rows"]] == ["RotatE", "theirs"]
+    assert [tags.heading(matrix, column) for column in columns] == ["System", "RotatE"]
+    of_relations = {"columns": [columns[0] | {"kind": "text"}, columns[1]], "rows": [["rotate", 1]]}
+    assert tags.heading(of_relations, columns[1]) == "rotate" == tags.cell("rotate", "text")

@@ -40,9 +40,9 @@ def test_the_page_says_it_in_a_sentence_and_shows_every_system(sign_in, labelled
     assert found["new_positives"] > 0
     assert element(html, "sentence").text == found["sentence"]
     heads = [th.text for th in parse(html).all(tag="th")]
-    for name in ("transe", "distmult", "complex"):
-        assert [one.text for one in elements(html, f"place-of-{name}")] == [name, name]
-        assert heads.count(name) == 2  # measures, shares
+    for name, shown in (("transe", "TransE"), ("distmult", "DistMult"), ("complex", "ComplEx")):
+        assert [one.text for one in elements(html, f"place-of-{name}")] == [shown, shown]
+        assert heads.count(shown) == 2  # measures, shares
     assert f'data-version="{page_version(labelled)}"' in html
 
 

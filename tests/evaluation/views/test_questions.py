@@ -17,6 +17,7 @@ from pooling.models import Pool, Run
 from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import question_id
 from pooling.runs.imports import import_run
+from pooling.systems.shown_names import shown_name
 from tests.page import element, has, parse, refusal
 from tests.pages.world import EVIL, make_graph, make_pool
 
@@ -90,8 +91,8 @@ def test_nonsense_in_the_address_counts_as_empty(sign_in):
 def test_shares_stand_below_the_list_with_their_bars(sign_in, labelled: Pool):
     html = sign_in("researcher").get(LIST).content.decode()
     for system, parts in list_figures(labelled, pool_states(labelled)).shares:
-        assert row_of(html, system) == [f"{100 * part:.1f} %" for _, part in parts if part is not None]
-        assert len(row_of(html, system)) == len(LEGEND)
+        assert row_of(html, shown_name(system)) == [f"{100 * part:.1f} %" for _, part in parts if part is not None]
+        assert len(row_of(html, shown_name(system))) == len(LEGEND)
         for shown, part in parts:
             bar = rf'bar-{shown.key}" [^>]*><rect [^>]*/><rect width="{part:.4f}"'
             assert re.search(bar, html)

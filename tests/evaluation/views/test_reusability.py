@@ -32,9 +32,9 @@ def test_a_system_that_was_not_pooled_is_marked_beside_its_name(sign_in, labelle
     client = sign_in("researcher")
     overview = client.get("/pools/p/evaluation").content.decode()
     marked = [one.text for one in parse(overview).walk() if one.tag in ("span", "th") and has_mark(one)]
-    assert marked == ["rotate not comparable"] * 3  # both rankings and the table of measures
+    assert marked == ["RotatE not comparable"] * 3  # both rankings and the table of measures
     assert overview.count(MARK) == 3
-    assert {"rotate", "5"} <= set(element(overview, "not-comparable").text.split())
+    assert {"RotatE", "5"} <= set(element(overview, "not-comparable").text.split())
     measures = client.get("/pools/p/evaluation/measures").content.decode()
     tables = measures.count('data-system="rotate"')
     assert measures.count(MARK) == tables > 0

@@ -14,6 +14,7 @@ from evaluation.browse.triple import BY_ADJUDICATOR
 from evaluation.labels.pool_table import pool_table
 from pooling.models import Pool
 from pooling.pools.kernels.filters import reason_label
+from pooling.systems.shown_names import shown_name
 from tests.annotation.factories import LINK, World, answer, label_item, make_world, windows_closed
 from tests.page import element, refusal
 from tests.pages.world import EVIL, make_graph, make_pool
@@ -136,10 +137,10 @@ def test_the_page_tells_finders_filter_and_positions(sign_in, labelled: Pool):
     html = sign_in("researcher").get(url).content.decode()
     assert element(html, "filter").text.startswith(reason_label("types").capitalize())
     found = rows(html, "Found by")
-    assert found and all(row[0] in labelled.contributors for row in found)
+    assert found and all(row[0] in map(shown_name, labelled.contributors) for row in found)
     assert min(int(row[2]) for row in found) == triple.depth
     positions = rows(html, "Positions now")
-    assert [row[0] for row in positions] == ["transe", "distmult", "complex"]
+    assert [row[0] for row in positions] == ["TransE", "DistMult", "ComplEx"]
     assert all(re.fullmatch(r"\d+( \[\d+–\d+\])?", cell) for row in positions for cell in row[1:])
     for side, entity in (("tail", triple.head), ("head", triple.tail)):
         assert f'href="/pools/p/evaluation/questions/{side}/{triple.relation}/{entity}"' in html

@@ -21,9 +21,9 @@ def shared(graph):
 
 def test_tables_count_what_systems_share_and_what_is_theirs_alone(shared, manager):
     html = manager.get("/pools/town-pool/overlap").content.decode()
-    assert table(html, "together") == [["rotate", "7", "6", "1"], ["distmult", "6", "6", "0"]]
-    assert table(html, "alone") == [["rotate", "7", "1", "14.3 %"], ["distmult", "6", "0", "0.0 %"]]
-    assert [row[1:] for row in table(html, "families")] == [["7", "1", "rotate"], ["6", "0", "distmult"]]
+    assert table(html, "together") == [["RotatE", "7", "6", "1"], ["DistMult", "6", "6", "0"]]
+    assert table(html, "alone") == [["RotatE", "7", "1", "14.3 %"], ["DistMult", "6", "0", "0.0 %"]]
+    assert [row[1:] for row in table(html, "families")] == [["7", "1", "RotatE"], ["6", "0", "DistMult"]]
 
 
 def test_charts_have_shares_of_the_row_and_counts(shared, manager):
@@ -59,15 +59,15 @@ def test_csv_has_the_same_and_no_formula(shared, manager):
 
 
 def test_what_is_kept_is_made_anew_when_the_pool_grows(shared, manager):
-    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "7", "6", "1"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["RotatE", "7", "6", "1"]
     shared.triples.last().delete()
-    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "6", "5", "1"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["RotatE", "6", "5", "1"]
     first = shared.triples.first()
     first.provenance = b""
     first.save()
     shared.growth = [{"when": "2026-01-01T00:00:00+00:00", "what": "x", "triples": 0, "to_people": 0}]
     shared.save()
-    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["rotate", "5", "5", "0"]
+    assert table(manager.get("/pools/town-pool/overlap"), "together")[0] == ["RotatE", "5", "5", "0"]
 
 
 def test_a_pool_without_provenance_says_so(graph, manager):

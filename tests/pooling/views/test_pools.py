@@ -194,7 +194,7 @@ def test_what_an_import_tells_of_the_rule_is_on_the_page(graph, manager):
 def test_triples_with_depth_reason_and_provenance(rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
     first = content(manager.get("/pools/town-pool/triples")).rows[0]
-    assert first == ["ada p0", "knows", "emil p4", "1", reason_label(""), "rotate tail 1"]
+    assert first == ["ada p0", "knows", "emil p4", "1", reason_label(""), "RotatE tail 1"]
 
 
 def test_triples_without_labels_have_each_id_once(rotate, manager, monkeypatch):

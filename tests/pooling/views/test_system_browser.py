@@ -29,4 +29,4 @@ def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client
     key.press("Enter")
     page.wait_for_function(f"() => ({SHOWN})[0].length === 2")
     page.locator("th button", has_text="Validation MRR").click()
-    assert page.locator("#compared tbody th a").all_inner_texts() == ["rotate", "transe"]
+    assert page.locator("#compared tbody th a").all_inner_texts() == ["RotatE", "TransE"]

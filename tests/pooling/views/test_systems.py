@@ -282,7 +282,7 @@ def test_the_page_of_a_system_shows_its_family_of_seeds_and_the_chosen_one(graph
     ]
     assert [one.tag for one in chosen] == ["tr", "strong"] and has(page, "seed-transe-s0")
     rows = [row[0] for row in table(page, "seeds")]
-    assert rows == ["transe-s1", "transe-s0", "transe-s2"]
+    assert rows == ["TransE (seed 1)", "TransE (seed 0)", "TransE (seed 2)"]
     assert [a["href"] for a in element(page, "seeds").all(tag="a")] == [f"{URL}/transe-s1", f"{URL}/transe-s0"]
     assert not has(page, "unlike-seeds")
 

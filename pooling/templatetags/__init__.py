@@ -1,0 +1,1 @@
+"""The filter that names systems on pages (system_names.py)."""
