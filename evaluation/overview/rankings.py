@@ -18,6 +18,7 @@ from evaluation.sections.seed_notes import draws_seeds, seed_notes
 from evaluation.sections.settings import RANKING, Settings
 from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_correlations, bootstrap_places
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 
 BESIDE = ("judged@10", "bpref")
 TOP = 10
@@ -98,7 +99,8 @@ def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new
         return f"{new_positives:,} new positive triples leave the order by {measure.label} as it was."
     most = max(movers, key=lambda p: abs(p.moved))
     verb = "rises" if most.moved > 0 else "falls"
-    text = f"{most.system} {verb} from {ordinal(most.sparse)} to {ordinal(most.completed)} by {measure.label}"
+    name = shown_name(most.system)
+    text = f"{name} {verb} from {ordinal(most.sparse)} to {ordinal(most.completed)} by {measure.label}"
     others = len(movers) - 1
     text += f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}." if others else "."
     if tau["tau"] is None:

@@ -73,6 +73,8 @@ def test_the_sentence_says_what_changed():
     assert sentence(swapped, MRR, undefined, 5) == (
         "b rises from 2nd to 1st by Micro MRR; 1 other system moves. Tau is undefined."
     )
+    known = rank_changes(values("micro_mrr", rescal=0.3, b=0.2), values("micro_mrr", rescal=0.1, b=0.2), MRR)
+    assert sentence(known[::-1], MRR, undefined, 5).startswith("RESCAL falls from 1st to 2nd")
     same = rank_changes(sparse, sparse, MRR)
     assert sentence(same, MRR, tau, 2000) == ("2,000 new positive triples leave the order by Micro MRR as it was.")
     assert sentence(same, MRR, tau, 0) == ("No new positive triple yet: the completed ranking is the sparse one.")
