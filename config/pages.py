@@ -30,7 +30,7 @@ PAGES = {
     "account-password": Page("account", "Change password"),
     "account-erase": Page("account", "Erase", "Erase personal data", "Erase the personal data of your account"),
     "password-forgotten": Page("", "Forgotten password"),
-    "password-sent": Page("", "Look into your mail"),
+    "password-sent": Page("", "Check your mail"),
     "password-new": Page("", "New password"),
     "password-new-done": Page("", "The password is changed"),
     "invitation": Page("", "Invitation"),

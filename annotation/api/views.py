@@ -151,7 +151,7 @@ class SubmitDecision(Submit):
 
 
 class ReturnDispute(_OfTicket):
-    """POST {slot, lease, reason}: a dispute goes back: both labels count no more, and two other people are asked."""
+    """POST {slot, lease, reason}: a dispute goes back: both labels are discarded, and two other people are asked."""
 
     for_adjudicators = True
 

@@ -142,13 +142,13 @@ class ReplyForm(PageForm):
 
 
 class ReasonForm(PageForm):
-    reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log.")
+    reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="This is recorded in the audit log.")
 
 
 class WithdrawForm(TypedNameForm):
     wanted, refusal = "Type the name of the person", WRONG_NAME
     reason = forms.CharField(
-        label="Reason", max_length=MAX_REASON, help_text="It stands in the audit log. Name no person in it."
+        label="Reason", max_length=MAX_REASON, help_text="This is recorded in the audit log. Don’t name people."
     )
     field_order = ("reason", "typed")
 

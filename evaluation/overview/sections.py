@@ -128,7 +128,7 @@ def _top(found: Json) -> Section:
     columns = [Column("system", "System", "system"), *kinds]
     return Section(
         "overview-top",
-        f"What stands in the first {shares['k']}",
+        f"Top {shares['k']} candidates",
         f"Shares of the first {shares['k']} candidates of all evaluated questions."
         " Where much is unjudged or not pooled, the labels say little of a system.",
         f"Labels: current labels. n = {shares['positions']:,} places.",

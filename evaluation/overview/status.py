@@ -157,7 +157,7 @@ def _labels(counts: StageCounts) -> Summary:
     imported = [Count("judged elsewhere", counts.imported, counts.to_people)] if counts.imported else []
     if counts.campaign is None:
         text = "Let people judge the rest." if imported else "Open the campaign, so that people can be added."
-        step = Step(text, command=f"open_campaign {name}") if counts.imported < counts.to_people else None
+        step = Step(text, reverse("campaign", args=[name])) if counts.imported < counts.to_people else None
         return Summary(State.DONE if imported else State.NOT_STARTED, imported, step)
     items = sum(counts.items.values())
     people = counts.members.get(CampaignRole.ANNOTATOR, 0)
@@ -170,7 +170,8 @@ def _labels(counts: StageCounts) -> Summary:
     if people < 2:
         return Summary(State.ATTENTION, figures, Step("Add annotators: each triple needs two.", url))
     state = State.RUNNING if counts.labels else State.NOT_STARTED
-    return Summary(state, figures, Step("Watch the labels come in.", url))
+    left = 2 * (items + counts.unreleased) - counts.labels
+    return Summary(state, figures, Step(f"{left:,} label{'' if left == 1 else 's'} to go. See progress.", url))
 
 
 def _adjudication(counts: StageCounts) -> Summary:
@@ -197,7 +198,7 @@ def _qrels(counts: StageCounts) -> Summary:
     if not counts.qrels and not counts.judged:
         return Summary(State.NOT_STARTED)
     if not counts.qrels:
-        return Summary(State.NOT_STARTED, judged, Step("Freeze the judgements there are.", url))
+        return Summary(State.NOT_STARTED, judged, Step("Freeze the current judgements.", url))
     figures = [Count("frozen versions", counts.qrels), *judged, Count("judged since the last", counts.judged_since)]
     step = Step("Freeze a newer version when labels are in.", url) if counts.judged_since else None
     return Summary(State.DONE, figures, step)
