@@ -16,6 +16,12 @@ COLUMNS = (("", "find out"), ("hrt", "head, relation, tail"), ("htr", "head, tai
            ("rht", "relation, head, tail"), ("rth", "relation, tail, head"), ("thr", "tail, head, relation"),
            ("trh", "tail, relation, head"))  # fmt: skip
 HEADER = (("", "find out"), ("yes", "names columns"), ("no", "is a triple"))
+FAMILIES = "families"
+BUNDLED = (
+    ("nations", "Nations: 14 countries, 55 relations"),
+    ("umls", "UMLS: 135 medical concepts, 46 relations"),
+    ("kinships", "Kinships: 104 people, 25 kinds of relative"),
+)  # as PyKEEN ships them
 UNSEEN = (("keep", "keep them"), ("drop", "drop their triples"))
 
 
@@ -43,6 +49,17 @@ class GraphFilesForm(PageForm):
         error_messages={"required": "Choose the files of a graph.", "empty": "A file is empty: leave it out."},
         allow_empty_file=True,
     )
+
+
+class BundledGraphForm(PageForm):
+    """Ask for a graph that comes with the program, and what to call it."""
+
+    bundled = forms.ChoiceField(
+        label="Graph",
+        choices=[(FAMILIES, "Families, drawn at random: 260 people, 23 relations; all true facts are known"), *BUNDLED],
+        error_messages={"invalid_choice": "Choose a graph of the list."},
+    )
+    bundled_name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")
 
 
 class LayoutForm(PageForm):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -37,6 +38,14 @@ def read_pykeen(name: str) -> GraphSourceData:
         raise GraphError("PyKEEN is not installed: pip install -r requirements.txt.")
     data = Path(package.submodule_search_locations[0]) / "datasets" / folder
     return read_triple_files(GraphSource.PYKEEN, {split: data / f"{split.value}.txt" for split in Split})
+
+
+def bundled_source(name: str) -> tuple[GraphSourceData, dict[str, Any]]:
+    """Return a graph that needs no file, of PyKEEN or drawn "families", and the options that its row keeps."""
+    if name == "families":
+        family = FamilyOptions()
+        return family_tree(family), {"family_tree": vars(family)}
+    return read_pykeen(name), {"pykeen": SHIPPED[name]}
 
 
 def _not_shipped(name: str, folder: str) -> str:

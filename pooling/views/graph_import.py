@@ -14,7 +14,9 @@ from django.views.decorators.http import require_http_methods
 from core.models import Job
 from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import attempt, posted
-from pooling.forms.graph_import import GraphFilesForm, GraphNameForm, LayoutForm
+from pooling.forms.graph_import import BundledGraphForm, GraphFilesForm, GraphNameForm, LayoutForm
+from pooling.graphs.bundled import bundled_source
+from pooling.graphs.imports import import_graph
 from pooling.graphs.source_data import GraphError
 from pooling.layouts.layout import LayoutOptions
 from pooling.layouts.preview import Preview, preview_of
@@ -27,11 +29,21 @@ IMPORTED = "Imported {}."
 @manager_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: SignedInRequest) -> HttpResponse:
-    """Ask for the files; they are kept aside, and nothing is imported yet."""
-    form = GraphFilesForm(posted(request), request.FILES or None)
+    """Ask for the files; they are kept aside, and nothing is imported yet. Or import a graph that comes with us."""
+    bundled = BundledGraphForm(posted(request, "bundled"))
+    if graph := attempt(bundled, partial(_import_bundled, request), "bundled_name"):
+        return _after(request, graph)
+    form = GraphFilesForm(*() if bundled.is_bound else (posted(request), request.FILES or None))
     if kept := attempt(form, lambda asked: keep_upload(asked["sent"], request.user), "sent"):
         return redirect("graph-import-confirm", kept.token)
-    return render(request, "pooling/graphs/upload.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "bundled": bundled}
+    status = 422 if form.errors or bundled.errors else 200
+    return render(request, "pooling/graphs/upload.html", context, status=status)
+
+
+def _import_bundled(request: SignedInRequest, asked: dict[str, Any]) -> Graph:
+    source, options = bundled_source(asked["bundled"])
+    return import_graph(asked["bundled_name"], source, options=options, created_by=request.user)
 
 
 @manager_required

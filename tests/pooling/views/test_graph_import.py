@@ -112,3 +112,21 @@ def test_advice_on_a_header_names_the_field_and_its_choice(manager: Client):
     place = send(manager, {name: f"kopf\tart\tziel\n{text}" for name, text in FILES.items()})["Location"]
     told = element(manager.get(place), "warnings").text
     assert "set “First line” to “names columns”" in told and "--header" not in told
+
+
+@pytest.mark.parametrize(
+    ("bundled", "size"), [("families", (260, 23)), ("nations", (14, 55)), ("umls", (135, 46)), ("kinships", (104, 25))]
+)
+def test_a_graph_that_comes_with_the_program_is_imported(manager: Client, bundled: str, size: tuple[int, int]):
+    done = manager.post("/import-graph", {"act": "bundled", "bundled": bundled, "bundled_name": "mine"})
+    assert done["Location"] == "/graphs/mine"
+    graph = Graph.objects.get()
+    assert (graph.num_entities, graph.num_relations, graph.created_by.username) == (*size, "boss")
+    again = manager.post("/import-graph", {"act": "bundled", "bundled": bundled, "bundled_name": "mine"})
+    assert again.status_code == 422 and "mine" in " ".join(refusals(again)) and Graph.objects.count() == 1
+
+
+def test_an_unknown_bundled_graph_is_refused(manager: Client):
+    page = manager.post("/import-graph", {"act": "bundled", "bundled": "freebase", "bundled_name": "mine"})
+    assert page.status_code == 422 and not Graph.objects.exists()
+    assert "Choose a graph of the list." in refusals(page)
