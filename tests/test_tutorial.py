@@ -32,7 +32,13 @@ def write_codex(folder: Path, truth: Path) -> None:
         path.write_text("".join("\t".join(ids[i] for i in row) + "\n" for row in rows.tolist()))
     (folder / "triples" / "codex-s" / "test_negatives.txt").write_text("Q1\tP1\tQ2\n")
     labels = {entity[key]: {"label": name, "description": "", "wiki": None} for key, name in names.items()}
-    for name, content in (("entities/en/entities.json", labels), ("types/entity2types.json", {"Q1": ["Q5"]})):
+    words = {of: {"label": key} for key, of in zip(source.keys, ids, strict=True) if key not in names}
+    written = {
+        "entities/en/entities.json": labels,
+        "relations/en/relations.json": words,
+        "types/entity2types.json": {"Q1": ["Q5"]},
+    }
+    for name, content in written.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps(content))
     assert source.closed_world is not None
