@@ -10,6 +10,7 @@ from core.charts.marks import px, rect, text
 from core.charts.scales import exact, is_number, minus
 
 ROW = 28.0
+SLANT = 0.72  # of the length of a name turned by 45 degrees
 PALE, FULL, READABLE = 0.06, 0.9, 0.5  # opacities; from the last one on, text is written in the page's colour
 LEAST_P = 4.0  # -log10 of a p-value that has the full colour
 
@@ -18,11 +19,13 @@ def matrix(data: Data, width: float) -> Drawing:
     """Draw `rows`, `columns`: names; `values`: [rows][columns] or None; `smallest`: they are p-values, down to it."""
     rows, columns, values = data["rows"], data["columns"], data["values"]
     left = min(max(map(width_of, rows), default=0) + 16, width * (0.3 if width == WIDE else 0.34))
-    wide = min(84.0, (width - left) / max(len(columns), 1))
     told = [[_told(value, data) for value in row] for row in values]
-    turned = any(width_of(name) > wide - 6 for name in columns)
     longest = max(map(width_of, columns), default=0)
-    top = min(longest * 0.72 + 16, 120.0) if turned else 22.0
+    wide = min(84.0, (width - left) / max(len(columns), 1))
+    turned = longest > wide - 6
+    top = min(longest * SLANT + 16, 120.0) if turned else 22.0
+    if turned:  # the last name leans over the right edge
+        wide = min(wide, (width - left - (top - 16)) / (len(columns) - 0.5))
     shade = _shade(data)
     is_square = list(rows) == list(columns)
     fits = all(width_of(own, SMALL_TEXT) <= wide - 4 for row in told for own in row)
@@ -91,7 +94,7 @@ def _heads(columns: Sequence[str], left: float, wide: float, top: float, turned:
     for j, name in enumerate(columns):
         x = left + (j + 0.5) * wide
         if turned:
-            short = shorten(name, (top - 14) / 0.72)
+            short = shorten(name, (top - 14) / SLANT)
             turn = f' transform="rotate(-45 {px(x)} {px(top - 8)})"'
             found.append(text(x, top - 8, short, whole=name, more=turn))
         else:

@@ -1,5 +1,6 @@
 """Draw values of named things as rows: bars, dots with intervals, boxes. No line connects two names."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,9 +37,12 @@ def rows(data: Data, width: float, *, bars: bool = False) -> Drawing:
     data = by_name(data)
     every, names = data["series"], data["names"]
     bars = bars and len(every) == 1
-    together = len(every) <= ON_ONE_LINE and not any(ends(one, data) for one in every)
+    counted = Counter(name for one in every for name in one["x"])
+    alone = max(counted.values(), default=1) == 1  # each series has a row of its own
+    together = alone or (len(every) <= ON_ONE_LINE and not any(ends(one, data) for one in every))
     slots = 1 if together else len(every)
-    top_key, below_key = key(every, width, "dot") if len(every) > 1 else ("", 0.0)
+    named_by_rows = alone and {one["name"] for one in every} <= set(names)
+    top_key, below_key = key(every, width, "dot") if len(every) > 1 and not named_by_rows else ("", 0.0)
     values = [v for one in every for v in one["y"]] + ([0.0] if bars else [])
     for one in every:
         for end in ends(one, data) or ():

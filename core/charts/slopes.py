@@ -56,10 +56,11 @@ def _sides(
     height: float,
 ) -> Drawing:
     """Draw the lines between `ends` (y of both sides) with names at `labels` (y of both sides)."""
-    widest = max((width_of(own) for both in told for own in both), default=0) + 14
+    widest = max(width_of(own) for both in [*told, heads] for own in both) + 14
     room = min(widest, width * 0.36)
     width = min(width, max(2 * room + 300, 320))
     left, right = room + 8, width - room - 8
+    heads = (shorten(heads[0], room), shorten(heads[1], room))
     body = [text(left, 14, heads[0], "end", "head"), text(right, 14, heads[1], kind="head")]
     for one, own, at, both, said in zip(every, ends, labels, told, says, strict=True):
         group = Group(one)

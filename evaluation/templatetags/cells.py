@@ -1,13 +1,14 @@
 """Write tables of results: {% cell value kind %} is a cell, {% table_csv table %} the address of its CSV file."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any
 
 from django import template
 from django.template import Context
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
 from pooling.systems.shown_names import shown_name
@@ -31,15 +32,45 @@ def table_csv(context: Context, table: Any) -> str:
 @register.simple_tag
 def cell(value: Any, kind: str) -> SafeString:
     """Return a cell as HTML: its number with its spread or interval, its label, or why it is undefined."""
-    text = _text(value, kind)
+    return mark_safe(_cell(value, kind))
+
+
+def _cell(value: Any, kind: str) -> str:
+    text = escape(_text(value, kind))
     if not isinstance(value, dict):
-        return format_html("{}", text)
+        return text
     if value.get("value") is None:
-        return format_html('<span class="undefined" title="{}">undefined</span>', value.get("reason", ""))
+        return f'<span class="undefined" title="{escape(value.get("reason", ""))}">undefined</span>'
     if "label" in value:
-        return format_html('<span title="{}">{}</span>', value["value"], text)
+        return f'<span title="{escape(value["value"])}">{text}</span>'
     more = spread_text(value, kind)
-    return format_html('{} <span class="muted">{}</span>', text, more) if more else format_html("{}", text)
+    return f'{text} <span class="muted">{escape(more)}</span>' if more else text
+
+
+@register.simple_tag
+def table_rows(table: dict[str, Any], not_comparable: Collection[str] = ()) -> SafeString:
+    """Return the rows of a table; `not_comparable` names systems that are marked as such.
+
+    A page has thousands of cells, and a template takes ten times as long for each.
+    """
+    kinds = [column["kind"] for column in table["columns"]]
+    best = {(row, column) for row, column in table["best"]}
+    found = []
+    for r, row in enumerate(table["rows"]):
+        found.append(f"<tr>{_row_head(row[0], kinds[0], not_comparable)}")
+        for c, value in enumerate(row[1:], 1):
+            classes = f"{'number' if is_number(kinds[c]) else ''}{' strong' if (r, c) in best else ''}"
+            found.append(f'<td class="{classes}">{_cell(value, kinds[c])}</td>')
+        found.append("</tr>")
+    return mark_safe("".join(found))
+
+
+def _row_head(value: Any, kind: str, not_comparable: Collection[str]) -> str:
+    number = ' class="number"' if is_number(kind) else ""
+    if not is_system(kind):
+        return f'<th scope="row"{number}>{_cell(value, kind)}</th>'
+    mark = ' <span class="not-comparable">not comparable</span>' if value in (not_comparable or ()) else ""
+    return f'<th scope="row"{number} data-system="{escape(value)}">{_cell(value, kind)}{mark}</th>'
 
 
 def _text(value: Any, kind: str) -> str:
@@ -70,10 +101,3 @@ def is_system(kind: str) -> bool:
 @register.filter
 def at(items: Any, place: int) -> Any:
     return items[place]
-
-
-@register.filter
-def is_best(table: dict[str, Any], row: int) -> list[bool]:
-    """Return for each column whether this row has its best value."""
-    best = {column for r, column in table["best"] if r == row}
-    return [column in best for column in range(len(table["columns"]))]

@@ -11,6 +11,7 @@ import pytest
 
 from core.charts.draw import chart_html, drawing
 from core.charts.frame import NARROW, WIDE
+from core.charts.labels import width_of
 
 EVIL = '</svg><script>alert("1")</script>'
 SYSTEMS = ["transe", "rotate", "complex"]
@@ -93,6 +94,15 @@ def test_texts_begin_and_points_are_inside_the_sheet(kind: str, width: float):
         assert all(0 <= x <= drawn.width and 0 <= y <= drawn.height for x, y in places(mark))
 
 
+def test_turned_names_of_columns_end_inside_the_sheet():
+    data = {"rows": ["a"], "columns": [f"Macro Hits@{k}" for k in range(9)], "values": [[0.1 * k for k in range(9)]]}
+    drawn = drawing("matrix", data, NARROW)
+    root = ElementTree.fromstring(f"<svg>{drawn.body}</svg>")
+    turned = [text for text in root.iter("text") if "rotate" in text.get("transform", "")]
+    ends = [float(text.get("x", "")) + 0.7 * width_of("".join(text.itertext())) for text in turned]
+    assert len(ends) == 9 and max(ends) <= NARROW + 10
+
+
 @pytest.mark.parametrize("kind", ["lines", "points", "bars", "slope", "matrix"])
 def test_names_of_others_are_text(kind: str):
     data = eval(repr(CHARTS[kind]).replace("'transe'", repr(EVIL)).replace("'MRR'", repr(EVIL)))
@@ -136,6 +146,14 @@ def test_no_line_connects_names():
     assert [one.get("class") for one in mark.iter("path")] == ["dots"]
     rows = [y for _, y in sorted(places(mark), key=lambda at: -at[0])]
     assert rows == sorted(rows), "the largest is on top"
+
+
+def test_series_with_a_row_each_need_no_key_and_no_slots():
+    series = [{"name": n, "measure": i, "x": [i], "y": [0.5], "low": [0.4], "high": [0.6]} for i, n in enumerate("ab")]
+    data = {"series": series, "y": "tau", "xaxis": {"tickvals": [0, 1], "ticktext": ["a", "b"]}}
+    svg = parsed("points", data)[0]
+    assert sorted(text.text or "" for text in svg.iter("text"))[-3:] == ["a", "b", "tau"]
+    assert [places(mark)[0][1] for mark in marks(parsed("points", data)).values()] == [16, 40]
 
 
 def test_an_ordered_axis_keeps_its_lines():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -9,7 +10,7 @@ from django.template.loader import render_to_string
 from evaluation.sections.cell_text import cell_text, undefined_reasons
 from evaluation.sections.section import Column, Table, cell
 from evaluation.templatetags import cells as tags
-from evaluation.templatetags.cells import why_undefined
+from evaluation.templatetags.cells import table_rows, why_undefined
 
 MISSING = "the run did not return 12 of 40 answers"
 
@@ -97,3 +98,24 @@ def test_tables_name_systems_as_in_the_literature():
     assert [tags.heading(matrix, column) for column in columns] == ["System", "RotatE"]
     of_relations = {"columns": [columns[0] | {"kind": "text"}, columns[1]], "rows": [["rotate", 1]]}
     assert tags.heading(of_relations, columns[1]) == "rotate" == tags.cell("rotate", "text")
+
+
+def test_rows_mark_the_best_and_what_cannot_be_compared_and_escape_names():
+    shown = asdict(
+        Table(
+            "t",
+            "T",
+            [Column("system", "System", "system"), Column("mrr", "MRR")],
+            [["<a>", {"value": 0.5, "low": 0.4, "high": 0.6}], ["b", {"value": None, "reason": "no <answer>"}]],
+            best=[(0, 1)],
+        )
+    )
+    first, second = table_rows(shown, {"b": {}}).removesuffix("</tr>").split("</tr>")
+    assert first == (
+        '<tr><th scope="row" data-system="&lt;a&gt;">&lt;a&gt;</th>'
+        '<td class="number strong">0.5000 <span class="muted">[0.4000, 0.6000]</span></td>'
+    )
+    assert second == (
+        '<tr><th scope="row" data-system="b">b <span class="not-comparable">not comparable</span></th>'
+        '<td class="number"><span class="undefined" title="no &lt;answer&gt;">undefined</span></td>'
+    )
