@@ -73,7 +73,10 @@ function show() {
     const told = mark.dataset.name;
     if (mine && told && (name === null || told.length < name.length)) name = told;
   }
-  for (const head of document.querySelectorAll("th[data-system]")) head.closest("tr").classList.toggle("picked", head.dataset.system === name);
+  for (const head of document.querySelectorAll("th[data-system]")) {
+    const told = head.firstChild?.textContent.trim(); // behind it a note can stand
+    head.closest("tr").classList.toggle("picked", name !== null && told === name);
+  }
 }
 
 function choose(mark) {

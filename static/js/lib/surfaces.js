@@ -32,6 +32,11 @@ async function dataOf(button) {
   return parts.flatMap((part) => part.sections).find((section) => section.key === button.dataset.surface).chart.data;
 }
 
+// The name of a system as the maps of the page write it.
+function shownName(one) {
+  return document.querySelector(`[data-chart="${opened.key}"] [data-mark="${one.system}"][data-name]`)?.dataset.name ?? one.name;
+}
+
 export async function open(button) {
   if (!document.createElement("canvas").getContext("webgl")) return tell(button, NO_WEBGL);
   button.disabled = true;
@@ -65,7 +70,7 @@ function place(button) {
     const input = label.appendChild(Object.assign(document.createElement("input"), { type: "checkbox", checked: opened.chosen.has(one.name) }));
     const swatch = label.appendChild(document.createElement("span"));
     swatch.className = `swatch series-${(one.system % 8) + 1}`;
-    label.append(one.name);
+    label.append(shownName(one));
     input.addEventListener("change", () => { opened.chosen[input.checked ? "add" : "delete"](one.name); draw(); });
   }
   button.closest("figure").prepend(boxes, opened.view);
@@ -89,9 +94,9 @@ function draw() {
   const traces = data.systems.filter((one) => chosen.has(one.name)).map((one) => {
     const colour = variable(`--series-${(one.system % 8) + 1}`);
     return {
-      type: "surface", x: data.x, y: data.y, z: one.z, name: one.name, showscale: false, colorscale: [[0, colour], [1, colour]],
+      type: "surface", x: data.x, y: data.y, z: one.z, name: shownName(one), showscale: false, colorscale: [[0, colour], [1, colour]],
       contours: { x: grid(data.x), y: grid(data.y), z: { highlight: false } }, lighting: { ambient: 0.75, diffuse: 0.5, specular: 0.05 },
-      hovertemplate: `${one.name}<br>${data.names.x} %{x}, ${data.names.y} %{y}<br>${data.names.z} %{z:.4f}<extra></extra>`,
+      hovertemplate: `${shownName(one)}<br>${data.names.x} %{x}, ${data.names.y} %{y}<br>${data.names.z} %{z:.4f}<extra></extra>`,
     };
   });
   const axis = (text) => ({ title: { text }, gridcolor: variable("--line"), zerolinecolor: variable("--line"), linecolor: variable("--control"), color: variable("--text"), showbackground: false, showspikes: false });

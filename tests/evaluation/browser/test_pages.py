@@ -14,6 +14,7 @@ from evaluation.pages.registry import ANALYSES
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 from tests.factories import judge
 
 pytestmark = [
@@ -144,14 +145,14 @@ def test_a_system_stands_out_on_every_chart_and_table_and_stays_so_while_labels_
     shown = "[...document.querySelectorAll('.wide [data-at][data-mark]:not(.dimmed)')].map(one => one.dataset.name)"
     charts = page.locator(".chart-slope").count()
     assert charts and len(page.evaluate(shown)) == 3 * charts
-    page.locator(".chart-slope .wide [data-name=complex] text").first.click()
-    assert page.evaluate(shown) == ["complex"] * charts
+    page.locator(".chart-slope .wide [data-name=ComplEx] text").first.click()
+    assert page.evaluate(shown) == ["ComplEx"] * charts
     picked = page.locator("tr.picked > th[data-system]")
-    assert set(picked.all_text_contents()) == {"complex"}
+    assert set(picked.all_text_contents()) == {"ComplEx"}
     before = page.locator("#figures > [data-version]").get_attribute("data-version")
     judge(labelled.triples.filter(judgement=None, reason="")[0], "positive")
     expect(page.locator("#figures > [data-version]")).not_to_have_attribute("data-version", before)
-    assert page.evaluate(shown) == ["complex"] * charts
+    assert page.evaluate(shown) == ["ComplEx"] * charts
     page.keyboard.press("Escape")
     assert len(page.evaluate(shown)) == 3 * charts and picked.count() == 0
 
@@ -205,15 +206,15 @@ def test_surfaces_come_when_they_are_opened_and_stay_while_labels_come(page: Pag
     assert becomes_true(page, f"document.querySelector('.chart-3d')?.data && ({TRACES}).length === 2")
     for box in boxes.all():
         box.set_checked(False)
-    page.locator(".chart-choice").get_by_label("complex").check()
-    page.locator(".chart-choice").get_by_label("transe").check()
-    assert page.evaluate(TRACES) == [["surface", "transe"], ["surface", "complex"]]
+    page.locator(".chart-choice").get_by_label("ComplEx").check()
+    page.locator(".chart-choice").get_by_label("TransE").check()
+    assert page.evaluate(TRACES) == [["surface", "TransE"], ["surface", "ComplEx"]]
     before = page.locator("#figures > [data-version]").get_attribute("data-version")
     judge(labelled.triples.filter(judgement=None, reason="")[0], "positive")
     expect(page.locator("#figures > [data-version]")).not_to_have_attribute("data-version", before)
     expect(page.locator("#figures .chart-3d")).to_have_count(1)
     expect(page.locator("#figures .chart-choice input")).to_have_count(3)
-    assert page.evaluate(TRACES) == [["surface", "transe"], ["surface", "complex"]]
+    assert page.evaluate(TRACES) == [["surface", "TransE"], ["surface", "ComplEx"]]
 
 
 def test_without_webgl_the_maps_are_pointed_to(page: Page):
@@ -242,8 +243,8 @@ def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: P
     drawn = download.value.path().read_text()
     assert "current labels" in drawn and "class=" not in drawn and "var(" not in drawn
     for line in overview(labelled, "micro_mrr")["lines"]:
-        assert drawn.count(f"{line.change.system} {line.change.sparse}</text>") == 1
-        assert drawn.count(f">{line.change.completed} {line.change.system}</text>") == 1
+        assert drawn.count(f"{shown_name(line.change.system)} {line.change.sparse}</text>") == 1
+        assert drawn.count(f">{line.change.completed} {shown_name(line.change.system)}</text>") == 1
 
 
 def test_settings_are_in_the_address_and_come_back(page: Page):

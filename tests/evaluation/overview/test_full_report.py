@@ -19,6 +19,7 @@ from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, Run, System
+from pooling.systems.shown_names import shown_in_chart
 from tests.factories import judge
 
 EVIL = "</script><script>alert(1)</script><!--"
@@ -112,7 +113,7 @@ def test_charts_are_in_the_file_with_their_places(labelled: Pool):
     assert places == list(sections)
     html = report_html(report)
     for section in sections.values():
-        assert chart_html(section["chart"]["kind"], section["chart"]["data"]) in html
+        assert chart_html(section["chart"]["kind"], shown_in_chart(section["chart"]["data"])) in html
 
 
 def test_file_asks_nothing_of_anybody(labelled: Pool):

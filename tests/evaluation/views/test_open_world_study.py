@@ -102,7 +102,7 @@ def test_study_page_json_and_csv_of_a_finished_study():
     assert [one for one in captions if DIVISIONS["predicted-present"].format(chooser="transe") in one]
     shown = charts(page)
     assert list(shown) == ["mrr", "hits-1", "hits-3", "hits-10", "log-mrr", "p-mrr", "summary"]
-    assert list(drawn(shown["mrr"])) == ["distmult", "theory", "y = x"]
+    assert list(drawn(shown["mrr"])) == ["DistMult", "theory", "y = x"]
     whole = client.get("/open-world/studies/tiny.json?density=0.6").json()
     assert whole["view"] == {"density": 0.6, "division": "independent", "chooser": "distmult"}
     points = next(s for s in whole["sections"] if s["key"] == "checkpoints")["tables"][0]["rows"]

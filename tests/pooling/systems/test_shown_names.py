@@ -3,7 +3,7 @@
 import pytest
 
 from pooling.systems import SYSTEMS
-from pooling.systems.shown_names import shown_name
+from pooling.systems.shown_names import shown_in_chart, shown_name
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,12 @@ def test_names_that_somebody_typed_stay(name: str) -> None:
 
 def test_every_system_of_the_registry_has_its_name() -> None:
     assert {name: shown_name(name) for name in SYSTEMS} == {name: spec.label for name, spec in SYSTEMS.items()}
+
+
+def test_charts_name_systems_and_leave_relations_as_they_are():
+    bars = {"series": [{"name": "rotate, chosen", "x": ["transe", "theirs"], "y": [1, 2]}], "y": "rotate"}
+    shown = {"series": [{"name": "RotatE, chosen", "x": ["TransE", "theirs"], "y": [1, 2]}], "y": "rotate"}
+    assert shown_in_chart(bars) == shown
+    assert shown_in_chart({"rows": ["rotate"], "columns": ("rotate",)}) == {"rows": ["RotatE"], "columns": ["RotatE"]}
+    relations = {"lying": True, "series": [{"name": "test", "x": ["complex"]}], "yaxis": {"tickvals": ["complex"]}}
+    assert shown_in_chart(relations) == relations

@@ -35,8 +35,8 @@ def test_charts_have_shares_of_the_row_and_counts(shared, manager):
     shown = charts(page)
     assert list(shown) == ["overlap", "only-it"]
     titles = shown["overlap"].one(tag="svg", class_="drawing wide").texts(tag="title")
-    assert titles == ["rotate: 1.00", "rotate, distmult: 0.86", "distmult, rotate: 1.00", "distmult: 1.00"]
-    assert drawn(shown["only-it"]) == {"found by no other": ["rotate: 1", "distmult: 0"]}
+    assert titles == ["RotatE: 1.00", "RotatE, DistMult: 0.86", "DistMult, RotatE: 1.00", "DistMult: 1.00"]
+    assert drawn(shown["only-it"]) == {"found by no other": ["RotatE: 1", "DistMult: 0"]}
 
 
 def test_a_system_that_found_nothing_has_no_share(shared, manager):

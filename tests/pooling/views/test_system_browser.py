@@ -20,12 +20,12 @@ def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client
     context.add_cookies([session])
     page = context.new_page()
     page.goto("/graphs/town/compare")
-    assert page.evaluate(SHOWN) == [["transe", "rotate"], ["transe", "rotate"]]
+    assert page.evaluate(SHOWN) == [["TransE", "RotatE"], ["TransE", "RotatE"]]
     assert page.evaluate("document.documentElement.scrollWidth") == 360
-    key = page.locator(".series", has_text="rotate")
+    key = page.locator(".series", has_text="RotatE")
     key.press("Enter")
     assert key.get_attribute("aria-pressed") == "true"
-    page.wait_for_function(f'() => JSON.stringify({SHOWN}) === \'[["rotate"],["rotate"]]\'')
+    page.wait_for_function(f'() => JSON.stringify({SHOWN}) === \'[["RotatE"],["RotatE"]]\'')
     key.press("Enter")
     page.wait_for_function(f"() => ({SHOWN})[0].length === 2")
     page.locator("th button", has_text="Validation MRR").click()

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from core.charts.draw import chart_html
 from core.charts.marks import dash, look
+from pooling.systems.shown_names import shown_in_chart
 
 register = template.Library()
 
@@ -21,7 +22,7 @@ def drawn_chart(chart: Mapping[str, Any], key: str) -> SafeString:
         chart["kind"],
         key,
         chart["label"],
-        mark_safe(chart_html(chart["kind"], chart["data"])),
+        mark_safe(chart_html(chart["kind"], shown_in_chart(chart["data"]))),
     )
 
 
