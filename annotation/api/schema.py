@@ -115,6 +115,7 @@ class ProgressData(Fields):
     today = serializers.IntegerField()
     total = serializers.IntegerField()
     items = serializers.IntegerField()
+    left = serializers.IntegerField(help_text="Questions that you can still be given, with those that you hold.")
 
 
 class OwnLabelData(Fields):

@@ -14,7 +14,7 @@ from annotation.api.cards import Cards, cards_of
 from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignState, FlagKind
 from annotation.judging.judgements import live_labels
-from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts
+from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
@@ -46,6 +46,7 @@ class AnswerInput(serializers.Serializer[Any]):
     comment = serializers.CharField(max_length=MAX_COMMENT, allow_blank=True, default="")
     active_ms = serializers.IntegerField(min_value=0, default=0)
     away_ms = serializers.IntegerField(min_value=0, default=0)
+    is_bulk = serializers.BooleanField(default=False, help_text="Several candidates were answered no at once.")
 
 
 class HeldInput(serializers.Serializer[Any]):
@@ -135,7 +136,7 @@ def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSource
         answers = labels.get(slot.item_id, [])
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [
-            {"name": name, **_answer_data(label), "quick": label.active_ms < QUICK_MS}
+            {"name": name, **_answer_data(label), "quick": label.active_ms < QUICK_MS and not label.is_bulk}
             for name, label in zip("AB", answers, strict=False)
         ]
     return content
@@ -152,10 +153,11 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
 
 def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
     today, total = label_counts(user, campaign)
+    left = questions_left(user, campaign)
     # unreleased items count too: a count that grows would reveal batches. So do audited triples and gold items: more
     # answers than triples would reveal that some are not of the pool
     asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
-    return {"today": today, "total": total, "items": asked + campaign.golds.count()}
+    return {"today": today, "total": total, "items": asked + campaign.golds.count(), "left": left}
 
 
 # fields of a campaign that are no rules, or that everybody in it is told

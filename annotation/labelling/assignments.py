@@ -30,6 +30,7 @@ class GivenAnswer(NamedTuple):
     active_ms: int = 0
     away_ms: int = 0
     passage: str = ""
+    is_bulk: bool = False  # one of several given at once
 
 
 class Assignment(ABC):

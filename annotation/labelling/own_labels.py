@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.enums import CampaignState
+from annotation.enums import CampaignState, CheckKind, SlotState
 from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.queue import held_slots
 from annotation.messages.flags import new_answers
@@ -19,6 +19,7 @@ from annotation.models import Campaign, Check, CheckLabel, Item, Label
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
 from core.people.roles import CampaignRole
+from pooling.enums import TO_PEOPLE
 
 CHANGEABLE = 10  # only the last labels of a person can be changed
 
@@ -115,6 +116,29 @@ def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
         for answers in answers_in(campaign)
     ]
     return sum(count["today"] for count in counts), sum(count["total"] for count in counts)
+
+
+def questions_left(user: User, campaign: Campaign) -> int:
+    """Return how many questions this person can still be given, with those in hand; one less after each answer.
+
+    Triples that are not released yet count, so that the number tells nothing of batches. So do checks, which look
+    like slots; only without any other question they are not waited for.
+    """
+    if campaign.state == CampaignState.CLOSED:
+        return 0
+    held = held_slots(campaign, user).exclude(number=ADJUDICATION).count()
+    left = held + waiting_items(campaign, user).count()
+    if may_release(campaign):
+        left += campaign.pool.triples.filter(reason=TO_PEOPLE, item=None).count()
+    checks = Check.objects.filter(campaign=campaign, person=user)
+    open_checks = checks.filter(state__in=[SlotState.FREE, SlotState.LEASED])
+    if not left:
+        return open_checks.filter(Q(state=SlotState.LEASED) | Q(kind=CheckKind.RECHECK)).count()
+    left += open_checks.filter(kind=CheckKind.RECHECK).count()
+    if campaign.gold_percent:
+        given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
+        left += campaign.golds.filter(~Exists(given), is_active=True).count()
+    return left
 
 
 def own_progress(user: User) -> list[OwnProgress]:

@@ -108,7 +108,8 @@ def _tidied(given: GivenAnswer) -> GivenAnswer:
     active, away = min(given.active_ms, MAX_ACTIVE_MS), min(given.away_ms, MAX_AWAY_MS)
     words = {"source_url": clean_link(given.source_url), "comment": given.comment.strip()}
     words["passage"] = " ".join(given.passage.split())
-    return GivenAnswer(given.client_id, given.answer, **words, active_ms=active, away_ms=away)
+    is_bulk = given.is_bulk and given.answer == Answer.NO
+    return GivenAnswer(given.client_id, given.answer, **words, active_ms=active, away_ms=away, is_bulk=is_bulk)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ class _Answered(models.Model):
     template = models.ForeignKey(QuestionTemplate, on_delete=models.PROTECT, related_name="+")
     active_ms = models.PositiveIntegerField(default=0)
     away_ms = models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen")
+    is_bulk = models.BooleanField(default=False, help_text="no for all remaining candidates at once")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -25,7 +25,7 @@ _TOLD = (
     AnnotationAct.ROLE_GIVEN, AnnotationAct.ROLE_TAKEN, AnnotationAct.INVITATION_USED, AnnotationAct.PASSWORD_LINK,
     AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED,
 )  # fmt: skip
-_FIELDS = ("client_id", "answer", "source_url", "passage", "comment", "active_ms", "away_ms", "created_at")
+_FIELDS = ("client_id", "answer", "source_url", "passage", "comment", "active_ms", "away_ms", "is_bulk", "created_at")
 
 
 def own_data(user: User) -> dict[str, Any]:

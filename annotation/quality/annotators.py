@@ -41,6 +41,8 @@ class Work:
     overturned: int = 0  # of these, otherwise than this person
     decisions: int = 0  # as an adjudicator
     withdrawn: int = 0
+    num_quick: int = 0
+    num_bulk: int = 0
     active_ms: int = 0
     gold_answered: int = 0
     gold_correct: int = 0
@@ -75,7 +77,8 @@ class Work:
 
     @property
     def quick(self) -> Share:
-        return Share(sum(ms < QUICK_MS for ms in self.label_ms), self.labels)
+        """Labels that were given too quickly to read; those given in bulk are not counted."""
+        return Share(self.num_quick, self.labels - self.num_bulk)
 
     @property
     def gold(self) -> Share:
@@ -179,6 +182,7 @@ class _Version(NamedTuple):
     person: int
     answer: str
     active_ms: int
+    is_bulk: bool
     created_at: datetime
     supersedes: int | None
 
@@ -189,7 +193,7 @@ def _add_labels(
     rows = Label.objects.filter(item__campaign=campaign).order_by("id")
     if person is not None:  # other people's decisions tell what was overturned
         rows = rows.filter(Q(annotator=person) | Q(slot__number=ADJUDICATION))
-    columns = ("slot_id", "slot__number", "slot__state", "item_id", "annotator_id", "answer", "active_ms")
+    columns = ("slot_id", "slot__number", "slot__state", "item_id", "annotator_id", "answer", "active_ms", "is_bulk")
     versions = rows.values_list(*columns, "created_at", "supersedes_id")
     newest: dict[int, _Version] = {}
     spent: dict[int, int] = defaultdict(int)
@@ -216,6 +220,8 @@ def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, s
         work.decisions += 1
     else:
         work.label_ms.append(spent)
+        work.num_bulk += version.is_bulk
+        work.num_quick += spent < QUICK_MS and not version.is_bulk
         work.num_cant_tell += version.answer == Answer.CANT_TELL
         work.changed += version.supersedes is not None
         decision = decisions.get(version.item, Answer.CANT_TELL)

@@ -138,12 +138,15 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     guidelines = list(versions.values_list("created_at", "version"))
     times = [at for at, _ in guidelines]
     own = ("answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms")
-    fields = (*own, "item__side", "template__version", "source_url", "passage")
-    for triple, answer, number, person, at, active, away, side, version, *source in _rows(Label, frozen.labels, fields):
+    fields = (*own, "item__side", "template__version", "is_bulk", "source_url", "passage")
+    for triple, answer, number, person, at, active, away, side, version, bulk, *source in _rows(
+        Label, frozen.labels, fields
+    ):
         known = bisect_right(times, at)
         role = "adjudicator" if number == ADJUDICATION else "annotator"
         given: dict[str, Any] = {"role": role, "annotator": pseudonym(qrels, person), "at": _utc(at)}
         given |= {"active_ms": active, "away_ms": away, "side": side, "question_version": version}
+        given |= {"bulk": True} if bulk else {}
         given["guideline_version"] = guidelines[known - 1][1] if known else None
         yield _json(graph, frozen.triples[triple], answer, given, source if evidence else None)
     of_file = ("answer", "annotator", "labelled_at", "source_url", "passage")

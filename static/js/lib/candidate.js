@@ -6,7 +6,7 @@ import { cleanLink, problemOf } from "./links.js";
 import { message, show, showProblem } from "./messages.js";
 
 export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
-const STATE = { unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
+const STATE = { waiting: "sent in a moment", unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
 const NO_REASON = message("no-reason", "Say in a few words why you can’t tell.");
 const WHOSE = { own: message("own", "own link"), question: message("question", "from the question") };
 const INNER = "button, input, a";

@@ -1,6 +1,6 @@
 // What the annotation and the adjudication page have in common on the screen: notices, progress, dialogs, keys,
 // and which view is shown. A view has enter(slot), leave() (returns the slot it was at), refresh(), focus(),
-// current() (the row that keys are about), stop() (show nothing), back(row, given), paste(link), keys.
+// current() (the row that keys are about), canUndo (something that was not sent yet), stop() (show nothing), back(row, given), paste(link), keys.
 
 import { AnswerBar } from "./bar.js";
 import { Clipboard } from "./clipboard.js";
@@ -39,7 +39,7 @@ export class Page {
     this.guard = new Guard();
     this.bar = new AnswerBar(find("[data-bar]"), (answer) => this.area.hidden || this.view.press(answer));
     this.bar.enable(false);
-    this.progress = new Progress(this.config.urls.progress, document);
+    this.progress = new Progress(this.config.urls.progress, document, () => !this.loop.outbox.count());
     this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
     this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (told) => this.say("guidelines", told));
     this.idling = new Idle(find("[data-idle]"), this.config, () => this.loop.leases.fetch());
@@ -123,7 +123,7 @@ export class Page {
     const badge = find("[data-unsaved]");
     badge.hidden = unsaved < 1;
     badge.textContent = `${unsaved} not saved yet`;
-    find('[data-act="undo"]').disabled = !this.loop?.history?.length;
+    find('[data-act="undo"]').disabled = !this.loop?.history?.length && !this.view?.canUndo;
   }
 
   arrived(campaign) {

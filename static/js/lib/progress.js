@@ -1,16 +1,20 @@
-// Own progress: this session, today, of the pool. The server is asked once; the page counts on by itself.
+// Own progress: this session, today, in all, and what is left for this person. The page counts on by itself and asks
+// the server from time to time: others answer too.
 
 import { get, Unreachable } from "./api.js";
 import { message, show } from "./messages.js";
 
 const PACE_AFTER_MS = 5 * 60000;
 const PACE_AFTER = 10;
+const ASK_MS = 5 * 60000;
 
 const figure = (n) => n.toLocaleString("en");
 
 export class Progress {
-  constructor(url, root) {
+  // isSettled(): whether the server knows every answer that was counted here
+  constructor(url, root, isSettled) {
     this.url = url;
+    this.isSettled = isSettled;
     this.text = root.querySelector("[data-counts]");
     this.bar = root.querySelector("[data-progress]");
     this.session = 0;
@@ -18,10 +22,19 @@ export class Progress {
     this.ahead = 0; // counted here before the server has told
   }
 
-  async start() {
+  start() {
+    setInterval(() => document.visibilityState === "visible" && this.isSettled() && this.ask(), ASK_MS);
+    return this.ask();
+  }
+
+  async ask() {
+    const before = this.ahead;
     try {
       const answer = await get(this.url);
-      if (answer.ok) this.told = answer.data;
+      if (answer.ok) {
+        this.told = answer.data;
+        this.ahead -= before; // what was counted here is among what the server told
+      }
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error; // then only the session is shown
     }
@@ -43,9 +56,10 @@ export class Progress {
   draw() {
     const parts = [["session", `${figure(this.session)} in this session`], ["pace", this.pace()]];
     if (this.told) {
-      const { today, total, items } = this.told;
-      parts.push(["today", `${figure(today + this.ahead)} today`], ["total", `${figure(total + this.ahead)} of ${figure(items)} triples by you`]);
-      this.bar.max = Math.max(items, 1);
+      const { today, total, left } = this.told;
+      parts.push(["today", `${figure(today + this.ahead)} today`], ["total", `${figure(total + this.ahead)} by you`]);
+      parts.push(["left", `${figure(Math.max(left - this.ahead, 0))} left for you`]);
+      this.bar.max = Math.max(total + left, 1);
       this.bar.value = total + this.ahead;
     }
     this.text.replaceChildren(...parts.filter(([, words]) => words).map(([name, words]) => {

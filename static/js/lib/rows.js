@@ -1,5 +1,6 @@
 // By question: all candidates of one question on a page, Y or N per row, arrows to move.
 
+import { Bulk } from "./bulk.js";
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
@@ -21,6 +22,8 @@ export class Rows {
     this.link = new LinkField(this.find(".link-field"), () => this.loop.rowsOf(this.group)[0]?.item, () => this.linkChanged());
     this.passage = this.find("#question-passage");
     this.nextButton = document.querySelector("[data-bar] [data-next]");
+    this.more = document.querySelector("[data-bar] [data-more]");
+    this.bulk = new Bulk(this, this.more.querySelector("[data-rest]"));
     this.passage.addEventListener("input", () => this.page.drafts.passages.set(this.group, this.passage.value.trim()));
     for (const field of [this.link.field, this.passage]) {
       field.addEventListener("keydown", (event) => {
@@ -32,6 +35,7 @@ export class Rows {
     this.nextButton.addEventListener("click", () => this.nextGroup());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
+      r: () => this.bulk.begin(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => !this.nextButton.hidden && this.nextGroup(),
     };
   }
@@ -39,14 +43,13 @@ export class Rows {
   // -- the view
 
   enter(slot) {
-    this.root.hidden = false;
+    this.root.hidden = this.more.hidden = false;
     const row = this.loop.rows.get(slot) ?? this.loop.next(null);
     if (row) this.showGroup(row.item.group, slot);
   }
 
   leave() {
-    this.root.hidden = true;
-    this.nextButton.hidden = true;
+    this.root.hidden = this.more.hidden = true;
     const slot = this.at;
     this.clear(null);
     return slot;
@@ -109,7 +112,12 @@ export class Rows {
     this.loop.ask();
   }
 
+  get canUndo() {
+    return this.bulk.isWaiting;
+  }
+
   clear(group) {
+    this.bulk.send();
     this.group = group;
     this.at = null;
     this.rows.clear();
@@ -157,6 +165,7 @@ export class Rows {
   showNext() {
     const open = [...this.rows.values()].filter((shown) => !shown.row.done).length;
     this.nextButton.hidden = open > 0 || !this.rows.size;
+    this.bulk.show(open);
     this.find("[data-left]").textContent = open ? `${open} of ${this.rows.size} left` : "all answered";
   }
 
@@ -216,6 +225,7 @@ export class Rows {
     if (page.guard.isClosed) return page.tooFast();
     if (shown.isFixed) return shown.sayFixed();
     const { row } = shown;
+    this.bulk.leaveOut(row);
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
     const passage = answer === "?" ? "" : page.drafts.passageOf(row.item);
     const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));
@@ -234,6 +244,7 @@ export class Rows {
   }
 
   undo() {
+    if (this.bulk.isWaiting) return this.bulk.takeBack();
     const row = this.loop.lastAnswered(this.current()?.done ? this.at : null);
     if (!row) return;
     const { group, slot } = row.item;

@@ -53,8 +53,8 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
     assert set(Label.objects.values_list("annotator", flat=True)) == {world.ann.pk}
     assert min(Label.objects.values_list("active_ms", flat=True)) > 100
     counts = page.locator("[data-counts] > *")
-    shows(counts, "session", "today", "total")
-    for number, figures in enumerate([(10,), (10,), (10, 14)]):
+    shows(counts, "session", "today", "total", "left")
+    for number, figures in enumerate([(10,), (10,), (10,), (4,)]):
         numbers_in(counts.nth(number), *figures)
 
 

@@ -1,0 +1,83 @@
+// "No for the remaining N": the open rows of a question are answered at once. They wait some seconds before they are
+// sent, so that undo takes back all of them; going on, leaving and another answer to one of them do not lose any.
+
+import { hostsOf } from "./evidence.js";
+import { problemOf } from "./links.js";
+import { message } from "./messages.js";
+
+const WAIT_MS = 10000;
+
+export class Bulk {
+  constructor(view, button) {
+    this.view = view;
+    this.button = button;
+    this.rows = []; // answered, and not sent yet
+    button.addEventListener("click", () => this.begin());
+    addEventListener("pagehide", () => this.send());
+  }
+
+  get isWaiting() {
+    return this.rows.length > 0;
+  }
+
+  // open: how many rows of the question have no answer
+  show(open) {
+    this.button.hidden = open < 2;
+    this.button.querySelector("span").textContent = `No for the remaining ${open}`;
+  }
+
+  begin() {
+    const { view } = this;
+    const { page } = view;
+    const open = [...view.rows.values()].filter((shown) => !shown.row.done);
+    if (open.length < 2) return;
+    if (page.guard.isClosed) return page.tooFast();
+    for (const shown of open) {
+      const { item } = shown.row;
+      const problem = problemOf(page.drafts.linkOf(item), "N", page.config.evidence_rule, hostsOf(item));
+      if (!problem) continue;
+      view.goTo(item.slot);
+      return shown.refuse(problem);
+    }
+    this.send();
+    const { active_ms, away_ms } = page.clock.lap();
+    const each = { active_ms: Math.round(active_ms / open.length), away_ms: Math.round(away_ms / open.length) };
+    for (const { row } of open) {
+      const { drafts } = page;
+      const given = { answer: "N", source_url: drafts.linkOf(row.item), passage: drafts.passageOf(row.item), comment: "", ...each, is_bulk: true };
+      row.done = { id: null, given, state: "waiting" };
+    }
+    this.rows = open.map((shown) => shown.row);
+    this.timer = setTimeout(() => this.send(), WAIT_MS);
+    page.say("info", message("bulk", `No for ${open.length} candidates. Undo (U) takes all of them back; in 10 seconds they are sent.`));
+    page.changed();
+    view.advance(null);
+  }
+
+  // Another answer to one of them.
+  leaveOut(row) {
+    if (!this.rows.includes(row)) return;
+    this.rows = this.rows.filter((other) => other !== row);
+    row.done = null;
+  }
+
+  takeBack() {
+    const { view } = this;
+    clearTimeout(this.timer);
+    const rows = this.rows;
+    this.rows = [];
+    for (const row of rows) if (row.done?.state === "waiting") row.done = null;
+    view.page.say("info", null);
+    view.page.changed();
+    view.goTo(rows[0].item.slot);
+  }
+
+  send() {
+    clearTimeout(this.timer);
+    const rows = this.rows.filter((row) => row.done?.state === "waiting");
+    this.rows = [];
+    const given = rows.map((row) => row.done.given);
+    for (const row of rows) row.done = null;
+    rows.forEach((row, at) => this.view.loop.answer(row, given[at]));
+  }
+}
