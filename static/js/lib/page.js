@@ -39,7 +39,7 @@ export class Page {
     this.guard = new Guard();
     this.bar = new AnswerBar(find("[data-bar]"), (answer) => this.area.hidden || this.view.press(answer));
     this.bar.enable(false);
-    this.progress = new Progress(this.config.urls.progress, document, () => !this.loop.outbox.count());
+    this.progress = new Progress(this.config.urls.progress, document, () => !this.loop.outbox.count(), this.config.role === "annotator");
     this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
     this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (told) => this.say("guidelines", told));
     this.idling = new Idle(find("[data-idle]"), this.config, () => this.loop.leases.fetch());

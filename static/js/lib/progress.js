@@ -11,9 +11,10 @@ const ASK_MS = 5 * 60000;
 const figure = (n) => n.toLocaleString("en");
 
 export class Progress {
-  // isSettled(): whether the server knows every answer that was counted here
-  constructor(url, root, isSettled) {
+  // isSettled(): whether the server knows every answer that was counted here; asks: questions, not disputes
+  constructor(url, root, isSettled, asks) {
     this.url = url;
+    this.asks = asks;
     this.isSettled = isSettled;
     this.text = root.querySelector("[data-counts]");
     this.bar = root.querySelector("[data-progress]");
@@ -58,7 +59,7 @@ export class Progress {
     if (this.told) {
       const { today, total, left } = this.told;
       parts.push(["today", `${figure(today + this.ahead)} today`], ["total", `${figure(total + this.ahead)} by you`]);
-      parts.push(["left", `${figure(Math.max(left - this.ahead, 0))} left for you`]);
+      if (this.asks) parts.push(["left", `${figure(Math.max(left - this.ahead, 0))} left for you`]);
       this.bar.max = Math.max(total + left, 1);
       this.bar.value = total + this.ahead;
     }

@@ -132,7 +132,7 @@ def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
         "",
     )
     assert {item["slot"] for item in items[1:]} < {item["slot"] for item in body["items"]}
-    assert ann.get(PROGRESS).json() == {"today": 1, "total": 1, "items": 6}
+    assert ann.get(PROGRESS).json() == {"today": 1, "total": 1, "items": 6, "left": 5}
 
 
 def test_double_submit_is_one_label(ann, items) -> None:
@@ -229,14 +229,14 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     for item in claimed["items"] + told["items"]:
         assert set(item) == ITEM
         assert set(item["subject"]) == set(item["object"]) == {
-            "key", "label", "description", "aliases", "link"
+            "key", "label", "types", "description", "aliases", "link", "facts"
         }  # fmt: skip
     assert set(told) == {"label", "kept", "repeated", "message", "state", "items", "sources"}
     progress = ben.get(PROGRESS).json()
-    assert progress == {"today": 1, "total": 1, "items": 6}
+    assert progress == {"today": 1, "total": 1, "items": 6, "left": 5}
     assert set(own) == {"next", "previous", "results"}
     assert [set(entry) for entry in own["results"]] == [
-        {"label", "question", "answer", "source_url", "comment", "created_at", "changeable"}
+        {"label", "question", "answer", "source_url", "passage", "comment", "created_at", "changeable"}
     ]
     text = json.dumps([claimed, told, own])
     for secret in ("secret-system", "ann-was-here", "rank", "depth", "score", "provenance", "disputed", "settled"):
@@ -263,15 +263,15 @@ def test_answer_to_a_submit_is_the_same_whether_the_other_agreed(world, as_user)
 
 
 def test_adjudicator_sees_both_answers_without_names(world, as_user, dispute) -> None:
-    Label.objects.filter(annotator=world.ann).update(active_ms=900, comment="clear", source_url=LINK)
+    Label.objects.filter(annotator=world.ann).update(active_ms=900, comment="clear", passage="she did", source_url=LINK)
     Label.objects.filter(annotator=world.ben).update(active_ms=9000, comment="", source_url="")
     body = post(as_user(world.ada), DISPUTED).json()
     (item,) = body["items"]
     assert set(item) == ITEM | {"answers"}
     assert [answer["name"] for answer in item["answers"]] == ["A", "B"]
     assert sorted([tuple(answer.values())[1:] for answer in item["answers"]]) == [
-        ("N", "", "", False),
-        ("Y", LINK, "clear", True),
+        ("N", "", "", "", False),
+        ("Y", LINK, "she did", "clear", True),
     ]
     assert not any(name in json.dumps(body) for name in ('"ann"', '"ben"', "annotator"))
 

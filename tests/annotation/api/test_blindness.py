@@ -233,7 +233,7 @@ def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) 
         post(ann, SUBMIT, body)
         sent.append(body["client_id"])
     assert [entry["label"] for entry in ann.get(OWN).json()["results"]] == sent[::-1]
-    assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7}
+    assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7, "left": 0}
 
 
 def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch) -> None:
@@ -425,7 +425,10 @@ READS = (
 
 
 def test_what_a_token_can_read_is_the_same_whatever_others_did(world, gold) -> None:
-    """Batches, a budget, answers of others, settled and disputed: of none of it anything is read."""
+    """Batches, a budget, answers of others, settled and disputed: of none of it anything is read.
+
+    How many questions are left for oneself is the exception: see the next test.
+    """
     _, secret = create_token(world.ann, "script", ["label"], 1)
     client = Client(headers={"Authorization": f"Token {secret}", "Accept": "application/json"})
     seen = []
@@ -437,10 +440,23 @@ def test_what_a_token_can_read_is_the_same_whatever_others_did(world, gold) -> N
                 label_and_release(world, second, ben="Y", cleo="N")
                 Campaign.objects.update(batch_size=2, budget=3, target_tau=0.9, order="random", seed=77)
             answers = [client.get(url) for url in READS]
-            seen.append([(answer.status_code, answer.content) for answer in answers])
+            told = [(answer.status_code, answer.json()) for answer in answers]
+            assert told[READS.index(PROGRESS)][1].pop("left") == (7 if what == "nothing" else 5)
+            seen.append(told)
             transaction.set_rollback(True)
     assert seen[0] == seen[1]
     assert [status for status, _ in seen[0]] == [200] * 5 + [403] * 5
+
+
+def test_what_is_left_tells_nothing_of_answers(world, ann) -> None:
+    """It is one less for an item that two others answered, whatever they said; one answer is not seen."""
+    item, left = world.campaign.items.order_by("order").first(), {}
+    for answers in ("", "Y", "N", "YY", "NN", "YN", "Y?", "??"):
+        with transaction.atomic():
+            label_and_release(world, item, **dict(zip(("ben", "cleo"), answers, strict=False)))
+            left[answers] = ann.get(PROGRESS).json()["left"]
+            transaction.set_rollback(True)
+    assert left == {answers: 5 if len(answers) == 2 else 6 for answers in left}
 
 
 def test_tickets_and_groups_follow_no_order(world, ann) -> None:
@@ -521,7 +537,9 @@ def test_dispute_shows_live_answers_only(world, as_user) -> None:
         ("N", "ben-words"),
         ("Y", "cleo-words"),
     ]
-    assert all(set(one) == {"name", "answer", "source_url", "comment", "quick"} for one in dispute["answers"])
+    assert all(
+        set(one) == {"name", "answer", "source_url", "passage", "comment", "quick"} for one in dispute["answers"]
+    )
     text = json.dumps([dispute, claimed(client), client.get(OWN).json()])
     for words in ("withdrawn", "superseded", "surplus", '"ann"', '"ben"', '"cleo"'):
         assert words not in text

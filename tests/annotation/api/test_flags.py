@@ -95,10 +95,10 @@ def test_dispute_is_not_returned_by_its_annotators(world, dispute, as_user) -> N
     assert dispute.state == "disputed"
 
 
-def test_progress_counts_own_work_only(world, dispute, as_user) -> None:
+def test_progress_counts_own_work_and_what_is_left_for_oneself(world, dispute, as_user) -> None:
     Label.objects.update(created_at=timezone.now() - timedelta(days=2))
-    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6}
-    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6}
+    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6, "left": 5}
+    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6, "left": 5}
 
 
 def test_leases_of_others_are_not_renewed(world, as_user) -> None:

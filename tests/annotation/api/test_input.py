@@ -260,7 +260,7 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
         "submit with next": 21,
         "repeated": 13,
         "change": 21,
-        "progress": 10,
+        "progress": 13,
         "own labels": 10,
         "renew": 5,
         "release": 4,
