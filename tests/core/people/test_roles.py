@@ -58,7 +58,7 @@ def labels(person: User) -> list[str]:
 
 
 READ, RUN, LABEL, MANAGE = TokenScope.READ, TokenScope.RUN, TokenScope.LABEL, TokenScope.MANAGE
-EVALUATORS = ["Home", "Pools", "Graphs", "Systems"]
+EVALUATORS = ["Home", "Pools", "Graphs"]
 
 
 @pytest.mark.parametrize(
