@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from annotation.models import Membership
-from config.pages import PAGES
+from config.pages import way_up
 from core.people.roles import RIGHTS, Right, has_right
 
 # label, URL name, right that it needs, name of the count that stands beside it
@@ -60,10 +60,8 @@ def _links(request: HttpRequest) -> list[Link]:
 
 def _top(request: HttpRequest) -> str:
     """Return the page of config/pages.py below which the page of a request lies, or itself."""
-    page = request.resolver_match.url_name if request.resolver_match else ""
-    while page and page in PAGES and PAGES[page].parent:
-        page = PAGES[page].parent
-    return page or ""
+    page = request.resolver_match.url_name if request.resolver_match else None
+    return ([*way_up(page or "")] or [""])[-1]
 
 
 def _campaign_links(request: HttpRequest, person: User) -> list[Link]:

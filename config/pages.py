@@ -4,6 +4,7 @@ The words may name variables of the page's context: "{pool.name}". Tags of core/
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -128,3 +129,10 @@ PAGES = {
     "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
     "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
 }
+
+
+def way_up(page: str) -> Iterator[str]:
+    """Yield a page and the pages above it, nearest first; nothing for a page that is not listed."""
+    while page in PAGES:
+        yield page
+        page = PAGES[page].parent

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.enums import ItemState
-from config.pages import PAGES
+from config.pages import way_up
 from core.people.roles import Person, Right, has_right
 
 
@@ -80,7 +80,7 @@ GRAPH_ITEMS = (
     Item("Compare systems", "systems-compare", of_graph=True),
     Item("Runs", "runs", of_graph=True),
 )
-_POOL = (
+_BEFORE_RESULTS = (
     _entry("overview", "Overview", Item("Overview", "pool")),
     _entry(
         "data",
@@ -117,14 +117,14 @@ _POOL = (
         Item("Annotators", "annotators", Right.MANAGE),
         Item("Checks", "checks", Right.MANAGE),
     ),
-    _entry("export", "Export", Item("Export", "export")),
 )
+_EXPORT = _entry("export", "Export", Item("Export", "export"))
 
 
 @cache
 def pool_entries() -> tuple[Entry, ...]:
     """Return the seven entries of a pool."""
-    return (*_POOL[:-1], Entry("results", "Results", tuple(_results())), _POOL[-1])
+    return (*_BEFORE_RESULTS, Entry("results", "Results", tuple(_results())), _EXPORT)
 
 
 GRAPH: tuple[Entry, ...] = (_entry("data", "Data", *GRAPH_ITEMS),)
@@ -184,12 +184,9 @@ def entries_of(
 
 def _here(page: str, key: str, query: str, items: list[Item]) -> Item | None:
     """Return the item that a page belongs to: its own, or that of the nearest page above."""
-    if key.startswith("paper-"):
-        page = "papers"
-    while page:
-        found = [item for item in items if item.url_name == page and item.analysis in ("", key)]
+    for above in way_up("papers" if key.startswith("paper-") else page):
+        found = [item for item in items if item.url_name == above and item.analysis in ("", key)]
         exact = [item for item in found if item.query and item.query in query]
         if found:
             return (exact or [item for item in found if not item.query] or found)[0]
-        page = PAGES[page].parent if page in PAGES else ""
     return None

@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from config.pages import IN_SIDEBAR, PAGES
+from config.pages import IN_SIDEBAR, PAGES, way_up
 
 register = template.Library()
 
@@ -42,15 +42,13 @@ def breadcrumbs(context: Context) -> SafeString:
     frame = _frame(context)
     if not frame or not PAGES[frame].parent:
         return SafeString()
+    frame, *above = way_up(frame)
     last = format_html('<li aria-current="page">{}</li>', PAGES[frame].crumb.format_map(context))
-    above = []
-    while frame := PAGES[frame].parent:
-        above.append((frame, PAGES[frame].crumb.format_map(context)))
     if context.get("site_sidebar"):
-        above = [way for way in above if way[0] not in IN_SIDEBAR]
+        above = [page for page in above if page not in IN_SIDEBAR]
         if not above:
             return SafeString()
-    items = [(_url(frame, context), words) for frame, words in reversed(above)]
+    items = [(_url(page, context), PAGES[page].crumb.format_map(context)) for page in reversed(above)]
     return format_html_join("", '<li><a href="{}">{}</a></li>', items) + last
 
 
@@ -64,7 +62,5 @@ def notice(level_tag: str) -> str:
 
 
 def _url(frame: str, context: Context) -> str:
-    owner = frame
-    while not PAGES[owner].args and PAGES[owner].parent:
-        owner = PAGES[owner].parent
-    return reverse(frame, args=[f"{{{name}}}".format_map(context) for name in PAGES[owner].args.split()])
+    names = next((PAGES[page].args for page in way_up(frame) if PAGES[page].args), "")
+    return reverse(frame, args=[f"{{{name}}}".format_map(context) for name in names.split()])

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
 
+from config.pages import PAGES
 from config.sidebar import pool_entries
 from core.people.roles import Right, can_manage, has_right
 from evaluation.sections.help_pages import listed_for
@@ -16,22 +17,22 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 
 MOST = 6  # of a group
-SITE_PAGES = (
-    ("Pools", "pools", Right.EVALUATE),
-    ("Build a pool", "pool-new", Right.MANAGE),
-    ("Import a judged test set", "test-set-import", Right.MANAGE),
-    ("Graphs", "graphs", Right.EVALUATE),
-    ("Import a graph", "graph-import", Right.MANAGE),
-    ("All systems", "systems-all", Right.EVALUATE),
-    ("People", "people", Right.MANAGE),
-    ("Audit log", "audit", Right.MANAGE),
-    ("Jobs", "jobs", Right.MANAGE),
-    ("Papers", "papers", Right.EVALUATE),
-    ("Open world", "open-world", Right.EVALUATE),
-    ("Open-world studies", "open-world-studies", Right.EVALUATE),
-    ("API", "api-docs", Right.EVALUATE),
-    ("API tokens", "account-tokens", Right.EVALUATE),
-    ("Account", "account", Right.EVALUATE),
+SITE_PAGES = (  # config/pages.py has their words
+    ("pools", Right.EVALUATE),
+    ("pool-new", Right.MANAGE),
+    ("test-set-import", Right.MANAGE),
+    ("graphs", Right.EVALUATE),
+    ("graph-import", Right.MANAGE),
+    ("systems-all", Right.EVALUATE),
+    ("people", Right.MANAGE),
+    ("audit", Right.MANAGE),
+    ("jobs", Right.MANAGE),
+    ("papers", Right.EVALUATE),
+    ("open-world", Right.EVALUATE),
+    ("open-world-studies", Right.EVALUATE),
+    ("api-docs", Right.EVALUATE),
+    ("account-tokens", Right.EVALUATE),
+    ("account", Right.EVALUATE),
 )
 
 
@@ -81,7 +82,8 @@ def _pages(person: User, pool: Pool | None, fits: Callable[..., bool]) -> Iterat
                     about = " · ".join(filter(None, (pool.name, entry.label, group.label)))
                     if has_right(person, item.right) and fits(item.label, about):
                         yield Hit(item.label, about, item.url(pool, pool.graph))
-    for label, name, right in SITE_PAGES:
+    for name, right in SITE_PAGES:
+        label = PAGES[name].title or PAGES[name].crumb
         if has_right(person, right) and fits(label):
             yield Hit(label, "", reverse(name))
 

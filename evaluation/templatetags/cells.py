@@ -67,7 +67,7 @@ def table_rows(table: dict[str, Any], not_comparable: Collection[str] = ()) -> S
 
 def _row_head(value: Any, kind: str, not_comparable: Collection[str]) -> str:
     number = ' class="number"' if is_number(kind) else ""
-    if not is_system(kind):
+    if kind != "system":
         return f'<th scope="row"{number}>{_cell(value, kind)}</th>'
     mark = ' <span class="not-comparable">not comparable</span>' if value in (not_comparable or ()) else ""
     return f'<th scope="row"{number} data-system="{escape(value)}">{_cell(value, kind)}{mark}</th>'
@@ -91,11 +91,6 @@ def why_undefined(table: Any) -> SafeString:
     """Return a line under a table that says why cells are undefined: on a phone or on paper nobody can point at one."""
     found = undefined_reasons(table if isinstance(table, dict) else asdict(table))
     return format_html('<p class="muted small">Undefined: {}.</p>', "; ".join(found)) if found else SafeString()
-
-
-@register.filter
-def is_system(kind: str) -> bool:
-    return kind == "system"
 
 
 @register.filter

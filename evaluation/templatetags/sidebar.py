@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.template import Context
 
-from config.pages import PAGES
+from config.pages import way_up
 from config.sidebar import GRAPH, entries_of, pool_entries
 from core.people.roles import can_evaluate
 from pooling.models import Graph, Pool
@@ -32,7 +32,7 @@ def sidebar(context: Context) -> dict[str, Any] | None:
 
 def _subject(context: Context, page: str) -> tuple[Pool | None, Graph | None]:
     """Return the pool and the graph that a page is about: (None, graph) where it is about a graph alone."""
-    above = _ways_up(page)
+    above = set(way_up(page))
     pool, graph = context.get("pool"), context.get("graph")
     if isinstance(pool, Pool) and pool.pk and ("pool" in above or page == "papers"):
         return pool, pool.graph
@@ -43,12 +43,3 @@ def _subject(context: Context, page: str) -> tuple[Pool | None, Graph | None]:
         return None, None
     asked = context["request"].GET.get("pool", "")
     return Pool.objects.filter(graph=found, name=asked).first() if asked else None, found
-
-
-def _ways_up(page: str) -> set[str]:
-    """Return a page and all pages above it."""
-    found = set()
-    while page in PAGES:
-        found.add(page)
-        page = PAGES[page].parent
-    return found

@@ -39,20 +39,20 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @manager_required
-def attention(request: HttpRequest) -> JsonResponse:
+def attention(request: HttpRequest) -> HttpResponse:
     """Return counts that ask a manager for action: running jobs of the site."""
-    return no_store(JsonResponse(_jobs()))  # type: ignore[return-value]
+    return no_store(JsonResponse(_jobs()))
 
 
 @require_safe
 @manager_required
-def pool_attention(request: HttpRequest, name: str) -> JsonResponse:
+def pool_attention(request: HttpRequest, name: str) -> HttpResponse:
     """Return counts that ask a manager for action: running jobs of the site, reports and disputes of a pool."""
     counts = _jobs()
     if (campaign := Campaign.objects.filter(pool=find_pool(name)).first()) is not None:
         counts["inbox"] = open_reports(campaign).count()
         counts["disputes"] = campaign.items.filter(state=ItemState.DISPUTED).count()
-    return no_store(JsonResponse(counts))  # type: ignore[return-value]
+    return no_store(JsonResponse(counts))
 
 
 def _jobs() -> dict[str, int]:

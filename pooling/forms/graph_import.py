@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from core.errors import UserError
 from core.forms import PageForm
+from pooling.graphs.bundled import FAMILIES, SHIPPED
 from pooling.graphs.imports import check_new_name
 from pooling.layouts.layout import LayoutOptions
 from pooling.layouts.tables import SEPARATORS
@@ -16,7 +17,6 @@ COLUMNS = (("", "find out"), ("hrt", "head, relation, tail"), ("htr", "head, tai
            ("rht", "relation, head, tail"), ("rth", "relation, tail, head"), ("thr", "tail, head, relation"),
            ("trh", "tail, relation, head"))  # fmt: skip
 HEADER = (("", "find out"), ("yes", "names columns"), ("no", "is a triple"))
-FAMILIES = "families"
 BUNDLED = (
     ("nations", "Nations: 14 countries, 55 relations"),
     ("umls", "UMLS: 135 medical concepts, 46 relations"),
@@ -54,9 +54,10 @@ class GraphFilesForm(PageForm):
 class BundledGraphForm(PageForm):
     """Ask for a graph that comes with the program, and what to call it."""
 
-    bundled = forms.ChoiceField(
+    bundled = forms.TypedChoiceField(
         label="Graph",
         choices=[(FAMILIES, "Families, drawn at random: 260 people, 23 relations; all true facts are known"), *BUNDLED],
+        coerce=lambda name: SHIPPED.get(name, name),
         error_messages={"invalid_choice": "Choose a graph of the list."},
     )
     bundled_name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")

@@ -25,6 +25,7 @@ from pooling.graphs.tsv import read_triple_files
 from pooling.questions.templates import TemplateText
 
 # Datasets whose files are in the PyKEEN package; all others would have to be fetched.
+FAMILIES = "families"  # what the graph of drawn families is called among those that come with the program
 SHIPPED = {"nations": "Nations", "umls": "UMLS", "kinships": "Kinships"}
 
 
@@ -40,12 +41,15 @@ def read_pykeen(name: str) -> GraphSourceData:
     return read_triple_files(GraphSource.PYKEEN, {split: data / f"{split.value}.txt" for split in Split})
 
 
-def bundled_source(name: str) -> tuple[GraphSourceData, dict[str, Any]]:
-    """Return a graph that needs no file, of PyKEEN or drawn "families", and the options that its row keeps."""
-    if name == "families":
-        family = FamilyOptions()
-        return family_tree(family), {"family_tree": vars(family)}
-    return read_pykeen(name), {"pykeen": SHIPPED[name]}
+def bundled_source(name: str, **family: Any) -> tuple[GraphSourceData, dict[str, Any]]:
+    """Return a graph that needs no file, and the options that its row keeps.
+
+    name: FAMILIES, drawn with the fields `family` of FamilyOptions, or a dataset of PyKEEN.
+    """
+    if name == FAMILIES:
+        options = FamilyOptions(**family)
+        return family_tree(options), {"family_tree": vars(options)}
+    return read_pykeen(name), {"pykeen": name}
 
 
 def _not_shipped(name: str, folder: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.management.shell import ShellCommand
-from pooling.graphs.bundled import FamilyOptions, family_tree, read_pykeen
+from pooling.graphs.bundled import FAMILIES, FamilyOptions, bundled_source
 from pooling.graphs.imports import check_new_name, import_graph
 from pooling.graphs.source_data import GraphError, GraphSourceData, plural
 from pooling.graphs.tsv import read_tsv
@@ -69,13 +69,12 @@ class Command(ShellCommand):
         """Return the source's data, and the options as the graph's row keeps them."""
         given = {key: options[key] for key in _FAMILY if options[key] is not None}
         if options["family_tree"]:
-            family = FamilyOptions(**given)
-            return family_tree(family), {"family_tree": vars(family)}
+            return bundled_source(FAMILIES, **given)
         if given:
             names = ", ".join(f"--{key.replace('_', '-')}" for key in given)
             raise GraphError(f"{names}: only with --family-tree; leave it out or draw families.")
         if options["pykeen"]:
-            return read_pykeen(options["pykeen"]), {"pykeen": options["pykeen"]}
+            return bundled_source(options["pykeen"])
         self.stderr.write(f"reading {options['tsv']}")
         return read_tsv(options["tsv"]), {"tsv": options["tsv"]}
 

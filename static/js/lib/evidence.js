@@ -34,7 +34,7 @@ function aside(event) {
 }
 
 // Links that search every source of an item: what is "both", "subject" or "object". A long list shows its
-// first few until the person asks for the rest; the first of them have so many keys.
+// first few until the person asks for the rest; the first ones have keys.
 export function fillSearches(list, item, what, few, keys = 0) {
   const query = encodeURIComponent(what === "both" ? `${item.subject.label} ${item.object.label}` : item[what].label);
   const entries = searchable(item).map((source, at) => {

@@ -179,7 +179,7 @@ def test_a_matrix_of_another_shape_is_refused(town: Graph, tmp_path: Path, monke
 
 
 def zeros(rows: int, columns: int) -> bytes:
-    """The header of a .npy file of so many float64, and its first bytes: what follows is never read."""
+    """Return the header and first bytes of a .npy file of float64 [rows, columns]; the rest is never read."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (rows, columns)})
     return header.getvalue() + bytes(8)
