@@ -34,9 +34,10 @@ def test_campaign_is_opened_by_managers_only_and_once(world: dict, sign_in, mana
 
 
 @pytest.mark.parametrize("page", ["rules", "order", "inbox", "checks", "triples", "triples/1"])
-def test_pages_of_a_campaign_that_is_not_open_are_404(page: str, world: dict, manager):
+def test_pages_of_a_campaign_that_is_not_open_lead_to_where_it_is_opened(page: str, world: dict, manager):
     make_pool(world["graph"], "fresh")
-    assert manager.get(f"/pools/fresh/campaign/{page}").status_code == 404
+    answer = manager.get(f"/pools/fresh/campaign/{page}")
+    assert (answer.status_code, answer["Location"]) == (302, "/pools/fresh/campaign")
 
 
 @pytest.mark.parametrize("page", ["", "/rules", "/order", "/inbox", "/inbox?part=comments", "/checks", "/triples"])
