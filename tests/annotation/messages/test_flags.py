@@ -86,7 +86,7 @@ def test_question_of_somebody_else_cannot_be_reported(world) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "words"),
     [
-        ("rude", "x", "is no kind of report"),
+        ("rude", "x", "is not a kind of report"),
         ("other", "  ", "Say in a sentence"),
         ("name", "x" * (MAX_TEXT + 1), "2001 characters"),
         ("name", "a\0b", "control characters"),

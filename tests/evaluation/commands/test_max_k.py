@@ -9,7 +9,6 @@ import pytest
 from django.core.management import CommandError
 
 from evaluation.max_k.sections import max_k_json
-from evaluation.sections.compared import compared_notes
 from pooling.models import Pool
 from tests.evaluation.cases import lists_of_transe_without_some
 from tests.evaluation.commands.test_commands import run
@@ -47,17 +46,14 @@ def test_who_is_left_out_is_said(labelled: Pool):
     assert "distmult" in out and "transe" not in out
 
 
-def test_a_run_that_was_not_asked_all_leaves_fewer_questions_and_is_named(stored: Pool, tmp_path: Path):  # noqa: F811
+def test_an_imported_run_that_was_not_asked_all_is_named_and_takes_no_question(stored: Pool, tmp_path: Path):  # noqa: F811
     every = max_k_json(stored, "current", [5])
     lists_of_transe_without_some(stored, tmp_path)
     out, err = run("max_k", "p", "--k", "5", "--json")
     found = json.loads(out)
-    assert found["questions"] == found["compared"]["questions"] == every["questions"] - 3
-    assert err.splitlines() == [
-        *(f"Left out: {name}, {reason}" for name, reason in found["left_out"].items()),
-        *compared_notes(found["compared"]),
-    ]
-    assert list(found["left_out"]) == list(found["compared"]["lacking"]) == ["theirs"]
+    assert found["questions"] == found["compared"]["questions"] == found["compared"]["of"] == every["questions"]
+    assert err.splitlines() == [f"Left out: theirs, {found['left_out']['theirs']}"]
+    assert (list(found["left_out"]), found["compared"]["lacking"]) == (["theirs"], {})
     out, err = run("max_k", "p", "--k", "5", "--json", "--systems", ",".join(every["systems"]))
     assert (json.loads(out), err) == (every, "")
 

@@ -282,7 +282,7 @@ def test_the_page_questions_compares_the_chosen_systems(grown: Pool):
     client.force_login(make_person("reader", "researcher"))
     page, table = reverse("evaluation-questions", args=["small"]), reverse("evaluation-questions-csv", args=["small"])
     shown = client.get(f"{page}?systems=transe,distmult").content.decode()
-    assert re.findall(r'<tr><th scope="row">(\w+)</th>', shown) == ["transe", "distmult"]
+    assert re.findall(r'<tr><th scope="row">(\w+)</th>', shown) == ["TransE", "DistMult"]
     assert 'data-test="compared"' in client.get(page).content.decode() and 'data-test="compared"' not in shown
     rows = {name: client.get(f"{table}{name}").content for name in ("", "?systems=transe,distmult")}
     assert len(set(rows.values())) == 2

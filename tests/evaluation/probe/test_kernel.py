@@ -171,10 +171,10 @@ def test_one_entity_and_no_answer():
 @pytest.mark.parametrize(
     ("ranks", "popularity", "entities", "a", "b", "words"),
     [
-        ([0.5], [1], 10, 1, 0, "0.5 is no rank among 10 entities"),
-        ([11], [1], 10, 1, 0, "11 is no rank among 10 entities"),
-        ([math.nan], [1], 10, 1, 0, "nan is no rank"),
-        ([-math.inf], [1], 10, 1, 0, "-inf is no rank"),
+        ([0.5], [1], 10, 1, 0, "0.5 is not a rank among 10 entities"),
+        ([11], [1], 10, 1, 0, "11 is not a rank among 10 entities"),
+        ([math.nan], [1], 10, 1, 0, "nan is not a rank"),
+        ([-math.inf], [1], 10, 1, 0, "-inf is not a rank"),
         ([1], [1], 0, 1, 0, "0 entities"),
         ([1], [1], 10, -0.1, 0, "sharpness is -0.1"),
         ([1], [1], 10, math.nan, 0, "sharpness is nan"),
