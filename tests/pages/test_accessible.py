@@ -22,7 +22,10 @@ FILES = {
     "evaluation-questions-csv",
     "evaluation-triples-csv",
     "export-trec-file",
-}  # downloads and data, no pages
+    "attention",
+    "pool-attention",
+    "pool-switch",
+}  # downloads, data and a list that other pages fetch: no pages
 
 
 def pages_of(role: str | None) -> list[str]:
