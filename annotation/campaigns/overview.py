@@ -77,9 +77,10 @@ def overview(campaign: Campaign) -> Overview:
 def pace(campaign: Campaign) -> float | None:
     """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels.
 
-    Simulated people have made-up times, which do not count.
+    Labels given in bulk share one time, and simulated people have made-up times: neither count.
     """
-    given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, supersedes=None, active_ms__gt=0)
+    timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False}
+    given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, **timed)
     given = given.exclude(simulated("annotator"))
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return median(times) if times else None

@@ -35,6 +35,7 @@ class Work:
     """Counts of one person, in all or for one week. Labels are those that count; `active_ms` is of every answer."""
 
     label_ms: list[int] = field(default_factory=list)  # active time of each label, its changes included
+    single_ms: list[int] = field(default_factory=list)  # of these, without labels that were given in bulk
     num_cant_tell: int = 0
     changed: int = 0
     decided: int = 0  # labels on items that an adjudicator decided with yes or no
@@ -63,7 +64,8 @@ class Work:
 
     @property
     def median_seconds(self) -> float | None:
-        return median(self.label_ms) / 1000 if self.label_ms else None
+        """Median of labels that were given one by one: those given in bulk share one time."""
+        return median(self.single_ms) / 1000 if self.single_ms else None
 
     @property
     def labels_per_hour(self) -> float | None:
@@ -220,6 +222,8 @@ def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, s
         work.decisions += 1
     else:
         work.label_ms.append(spent)
+        if not version.is_bulk:
+            work.single_ms.append(spent)
         work.num_bulk += version.is_bulk
         work.num_quick += spent < QUICK_MS and not version.is_bulk
         work.num_cant_tell += version.answer == Answer.CANT_TELL

@@ -155,7 +155,7 @@ class TripleDetail:
 
 
 class LabelRow(NamedTuple):
-    """Hold a label for a page: by name with its comment, or by number without anything that somebody typed."""
+    """Hold a label for a page: by name with its comment, or by number without it."""
 
     who: str
     role: str
@@ -163,6 +163,7 @@ class LabelRow(NamedTuple):
     counts: str  # yes, or why not
     url: str
     linked: bool
+    passage: str  # what the source says
     comment: str
     version: int  # of the question that was asked
     when: datetime
@@ -182,7 +183,7 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
         role = "adjudicator" if label.slot.number == ADJUDICATION else "annotator"
         answer, comment, url = Answer(label.answer).label, label.comment if names else "", label.source_url
         version, when = label.template.version, label.created_at
-        rows.append(LabelRow(who, role, answer, counts, url, is_link(url), comment, version, when))
+        rows.append(LabelRow(who, role, answer, counts, url, is_link(url), label.passage, comment, version, when))
     return rows
 
 
@@ -193,6 +194,7 @@ class ImportedRow(NamedTuple):
     answer: str
     url: str
     linked: bool
+    passage: str
     file: str
     line: int
 
@@ -201,7 +203,7 @@ def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
     rows = []
     for label in detail.imported:
         who, answer, url = label.annotator if names else "", Answer(label.answer).label, label.source_url
-        rows.append(ImportedRow(who, answer, url, is_link(url), label.file_name, label.line))
+        rows.append(ImportedRow(who, answer, url, is_link(url), label.passage, label.file_name, label.line))
     return rows
 
 

@@ -156,11 +156,11 @@ class Pace(NamedTuple):
 def pace_of(pool: Pool) -> Pace:
     """Return the pace by the median of each person, which no absurd time changes, weighted by their labels.
 
-    Simulated people have made-up times, which do not count.
+    Labels given in bulk share one time, and simulated people have made-up times: neither count.
     """
     campaign = Campaign.objects.filter(pool=pool).first()
     people = [row for row in (annotators(campaign) if campaign else []) if not row.is_simulated]
-    times = [[ms / 1000 for ms in row.work.label_ms if ms] for row in people]
+    times = [[ms / 1000 for ms in row.work.single_ms if ms] for row in people]
     times = [own for own in times if own]
     labels = sum(map(len, times))
     if labels < LEAST_TIMED:

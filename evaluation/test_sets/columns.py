@@ -13,11 +13,14 @@ INTEGERS = frozenset({
 })  # fmt: skip
 
 
+Kind = type[str] | type[int] | type[float] | type[bool]
+
+
 class Table(NamedTuple):
     """Describe a table that has a row at least."""
 
     name: str  # of its file
-    columns: dict[str, type[str] | type[int] | type[float]]
+    columns: dict[str, Kind]
     has_header: bool
 
     @property
@@ -41,20 +44,23 @@ def tables(folder: Path, names: Iterable[str]) -> list[Table]:
 
 
 def _columns(path: Path, has_header: bool, columns: tuple[str, ...]) -> list[str]:
-    """Return the columns in the header of a table or in the first JSON object; none where there is no record."""
+    """Return the columns in the header of a table or of all its JSON objects; none where there is no record."""
     if not (has_header or columns):
         return []
+    if path.suffix == ".jsonl":
+        with path.open(encoding="utf-8") as lines:  # an object leaves out what it has no value for
+            return list(dict.fromkeys(key for line in lines for key in json.loads(line)))
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         first, second = file.readline(), file.readline()
-    if path.suffix == ".jsonl":
-        return list(json.loads(first)) if first else []
     if has_header:
         return first.rstrip("\n").split("\t") if second else []
     return list(columns) if first else []
 
 
-def _type(name: str, column: str) -> type[str] | type[int] | type[float]:
+def _type(name: str, column: str) -> Kind:
     measure = name.startswith("per_question") and column not in ("question", "system", "answers")
     if measure or (name, column) == ("measures.tsv", "value"):
         return float
+    if column == "bulk":
+        return bool
     return int if column in INTEGERS else str

@@ -28,7 +28,7 @@ CONTEXT = {
     "subField": "cr:subField", "transform": "cr:transform",
 }  # fmt: skip
 _TYPES = {".tsv": "text/tab-separated-values", ".jsonl": "application/jsonlines", ".md": "text/markdown"}
-_DATA_TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
+_DATA_TYPES = {str: "sc:Text", int: "sc:Integer", float: "sc:Float", bool: "sc:Boolean"}
 
 
 def croissant(qrels: Qrels, terms: Terms, folder: Path, sums: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.campaigns.overview import pace
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
@@ -46,6 +47,15 @@ def test_pace_and_shares(world, items):
     assert (work.labels, work.cant_tell, work.quick) == (4, Share(1, 4), Share(1, 4))
     assert (work.median_seconds, work.active_ms) == (4.0005, 18_000)
     assert work.labels_per_hour == pytest.approx(800)
+
+
+def test_labels_in_bulk_are_left_out_of_the_median(world, items):
+    for slot, active in zip(claim(world.campaign, world.ann, 3)[:3], (4000, 50, 50), strict=True):
+        answer(world.ann, slot, "N", active_ms=active)
+    Label.objects.filter(active_ms=50).update(is_bulk=True)
+    work = work_of(world, world.ann)
+    assert (work.labels, work.median_seconds, work.labels_per_hour) == (3, 4.0, pytest.approx(3 * 3600 / 4.1))
+    assert pace(world.campaign) == 4000
 
 
 def test_change_takes_time_and_is_no_quick_label(world, items):

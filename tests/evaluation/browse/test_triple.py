@@ -103,15 +103,16 @@ def test_labels_by_name_for_managers_and_by_number_for_others(world: World):
     label_item(world, item, ann="Y", ben="N")
     windows_closed(item)
     answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "N", comment="Ada decides")
+    Label.objects.filter(item=item, annotator=world.ann).update(passage="She moved there in 1815.")
     told = inspected(world.pool, item.triple)
     assert told.state == TripleState.NEGATIVE and told.item == item
     assert told.settled.startswith("By an adjudicator")
     assert told.found_by == unpack_provenance(item.triple.provenance, world.pool.contributors)
     named = label_rows(told, names=True)
-    assert [row[:7] for row in named] == [
-        ("ann", "annotator", "yes", "yes", LINK, True, "because"),
-        ("ben", "annotator", "no", "yes", LINK, True, "because"),
-        ("ada", "adjudicator", "no", "yes", LINK, True, "Ada decides"),
+    assert [row[:8] for row in named] == [
+        ("ann", "annotator", "yes", "yes", LINK, True, "She moved there in 1815.", "because"),
+        ("ben", "annotator", "no", "yes", LINK, True, "", "because"),
+        ("ada", "adjudicator", "no", "yes", LINK, True, "", "Ada decides"),
     ]
     numbered = label_rows(told, names=False)
     assert [(row.who, row.comment) for row in numbered] == [
@@ -119,7 +120,7 @@ def test_labels_by_name_for_managers_and_by_number_for_others(world: World):
         ("annotator 3", ""),
         ("annotator 4", ""),
     ]
-    assert [row[1:6] for row in numbered] == [row[1:6] for row in named]
+    assert [row[1:7] for row in numbered] == [row[1:7] for row in named]
 
 
 def test_changed_and_withdrawn_labels_stay_and_count_no_more(world: World):
@@ -161,8 +162,8 @@ def test_imported_labels_keep_names_from_researchers_and_bad_links_from_everybod
     told.imported[1].source_url = "javascript:alert(1)"
     assert told.state == TripleState.NEW and told.settled == "By the majority of 2 imported labels."
     assert imported_rows(told, names=True) == [
-        ("zoe", "yes", LINK, True, "labels.tsv", 1),
-        ("yan", "yes", "javascript:alert(1)", False, "labels.tsv", 2),
+        ("zoe", "yes", LINK, True, "", "labels.tsv", 1),
+        ("yan", "yes", "javascript:alert(1)", False, "", "labels.tsv", 2),
     ]
     assert [row.who for row in imported_rows(told, names=False)] == ["", ""]
     assert label_rows(told, names=True) == []

@@ -93,7 +93,7 @@ def timed(world: World, monkeypatch, times: dict[str, list[int]]) -> None:
     from annotation.quality.annotators import Annotator
     from annotation.quality.annotators import Work as Done
 
-    rows = [Annotator(getattr(world, name), "", Done(label_ms=own)) for name, own in times.items()]
+    rows = [Annotator(getattr(world, name), "", Done(single_ms=own)) for name, own in times.items()]
     monkeypatch.setattr("evaluation.planning.work_left.annotators", lambda campaign: rows)
 
 

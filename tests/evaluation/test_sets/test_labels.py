@@ -126,6 +126,8 @@ def label_guidelines(label: Label) -> int | None:
 
 def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path):
     """Nothing of a cell is lost: labels are objects a line, the others tables."""
+    last = Label.objects.order_by("-pk")[0].pk  # what the first line lacks is a column too
+    Label.objects.filter(pk=last).update(passage="She lived there.", is_bulk=True)
     files = export(freeze_qrels(world.pool, "v1"), tmp_path / "out")
     data = mlcroissant.Dataset(jsonld=tmp_path / "out" / "croissant.json")
     assert data.metadata.ctx.issues.errors == set()
@@ -136,7 +138,7 @@ def test_croissant_reads_every_record_of_every_set(world: World, tmp_path: Path)
     lines = {name: [line.split("\t") for line in files[file].splitlines()] for name, file in names.items()}
     tables = {name: (header, rows) for name, (header, *rows) in lines.items()}
     objects = [json.loads(line) for line in files["labels.jsonl"].splitlines()]
-    columns = list(objects[0])
+    columns = [*objects[0], "bulk", "passage"]
     tables["labels"] = (columns, [[one.get(column) for column in columns] for one in objects])
     for name, (columns, rows) in tables.items():
         assert [field.id for field in told[name].fields] == [f"{name}/{column}" for column in columns]
