@@ -1,13 +1,11 @@
-"""Count how far a campaign is, what is left, what its members cannot finish, and what rests on each source."""
+"""Count how far a campaign is, what is left, and what rests on each source."""
 
 import re
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
-from django.contrib.auth.models import User
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Q, QuerySet
 
 from annotation.enums import ItemState, SlotState
 from annotation.judging.judgements import live_labels
@@ -16,11 +14,8 @@ from annotation.models.slot import PLACES
 from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
-from core.people.roles import CampaignRole, SiteRole
 
 RECENT = 1000  # the pace is measured over this many last labels
-# an item that a person answered is never given to them again
-_HAD = (SlotState.ANSWERED, SlotState.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -88,61 +83,6 @@ def pace(campaign: Campaign) -> float | None:
 
 def open_reports(campaign: Campaign) -> QuerySet[Flag]:
     return campaign.flags.filter(replied_at=None)
-
-
-# -- who can finish it ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """Whether the people of a campaign can finish it."""
-
-    annotators: int  # active people who may label, adjudicators among them
-    adjudicators: int
-    stuck: int  # items that want more people than there are who may still label them
-    stuck_disputes: int  # disputes on which every adjudicator has labelled
-
-
-def outlook(campaign: Campaign) -> Outlook:
-    """Count what no active member can be given, in a fixed number of queries."""
-    # active members, without those who may see what systems proposed
-    members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
-    evaluators = User.objects.filter(groups__name__in=SiteRole.values, pk=OuterRef("person"))
-    roles = list(members.filter(~Exists(evaluators)).values_list("person", "role"))
-    judges = [person for person, role in roles if role == CampaignRole.ADJUDICATOR]
-    people = sorted({person for person, _ in roles})
-    return Outlook(
-        len(people),
-        len(judges),
-        items_short_of_people(campaign, people).count(),
-        disputes_short_of_people(campaign, judges).count(),
-    )
-
-
-def items_short_of_people(campaign: Campaign, people: list[int]) -> QuerySet[Item]:
-    """Return open items with fewer people left than labels missing. `people`: ids of all who may label.
-
-    A person is not left if they labelled the item (even if that label was withdrawn) or saw its labels as an
-    adjudicator.
-    """
-    mine = Slot.objects.filter(item=OuterRef("item"), annotator=OuterRef("user"), state__in=_HAD)
-    saw = Item.seen_by.through.objects.filter(~Exists(mine), item=OuterRef("pk"), user__in=people)
-    # mypy's plugin does not follow values() over an annotation
-    seen = saw.order_by().values("item").annotate(n=Count("pk")).values("n")  # type: ignore[misc]
-    items = Item.objects.filter(campaign=campaign, state=ItemState.OPEN).order_by()
-    counted = items.annotate(
-        had=Count("slots", filter=Q(slots__annotator__in=people, slots__state__in=_HAD)),
-        answered=Count("slots", filter=Q(slots__number__in=PLACES, slots__state=SlotState.ANSWERED)),
-        saw=Coalesce(Subquery(seen), 0),
-    )
-    return counted.filter(had__gt=len(people) - len(PLACES) + F("answered") - F("saw"))
-
-
-def disputes_short_of_people(campaign: Campaign, judges: list[int]) -> QuerySet[Item]:
-    """Return disputes on which every one of `judges` (ids of the adjudicators) has labelled."""
-    items = Item.objects.filter(campaign=campaign, state=ItemState.DISPUTED).order_by()
-    had = Count("slots", filter=Q(slots__annotator__in=judges, slots__state__in=_HAD))
-    return items.annotate(had=had).filter(had__gte=len(judges))
 
 
 _HOST = re.compile(r"https://([^/?#]+)", re.IGNORECASE)

@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from annotation.campaigns.items import find_items, history, item_rows
 from annotation.campaigns.lifecycle import open_campaign, set_rules, set_state
-from annotation.campaigns.overview import Outlook, Overview, outlook, overview
+from annotation.campaigns.outlook import Outlook, outlook
+from annotation.campaigns.overview import Overview, overview
 from annotation.enums import CampaignState, ItemState
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
 from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm

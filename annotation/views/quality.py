@@ -10,6 +10,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_GET, require_safe
 
 from annotation.campaigns.items import people_who_answered
+from annotation.campaigns.outlook import after_withdrawal
+from annotation.campaigns.overview import pace
 from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm, WithdrawForm
 from annotation.labelling.withdraw import preview_withdrawal, withdraw_labels
 from annotation.models import Campaign
@@ -98,7 +100,9 @@ def withdraw(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         done = withdraw_labels(campaign, person, by=request.user, reason=form.cleaned_data["reason"])
         messages.success(request, told.labels_withdrawn(person, done))
         return redirect("withdraw", name, pk)
-    context = {"person": person, "form": form, "preview": preview_withdrawal(campaign, person)}
+    preview, each = preview_withdrawal(campaign, person), pace(campaign)
+    context = {"person": person, "form": form, "preview": preview, "after": after_withdrawal(campaign, person)}
+    context["seconds"] = None if each is None else preview.reopened * each / 1000
     context["is_member"] = campaign.members.filter(person=person).exists()
     return campaign_page(request, campaign, "annotation/labelling/withdraw_confirm.html", context)
 

@@ -54,6 +54,24 @@ def state_counts(state: np.ndarray) -> dict[str, int]:
     return {name: int((state == value).sum()) for value, name in STATE_NAMES.items()}
 
 
+def freeze_warnings(counts: Mapping[str, int], to_people: int) -> list[str]:
+    """Say what qrels with these counts of states would lack. to_people: pooled triples that no filter took."""
+    warnings = []
+    if not counts["negative"]:
+        assumed = counts["assumed_negative"]
+        said = f"the {assumed:,} assumed ones rest on the filter alone" if assumed else "none is assumed either"
+        warnings.append(
+            f"No triple was judged negative; {said}. Measures that compare positives with negatives "
+            "(precision, MAP, nDCG, classification) will not be reliable."
+        )
+    if (unjudged := counts["unjudged"]) * 2 > to_people:
+        warnings.append(
+            f"{unjudged:,} of {to_people:,} triples for people are unjudged. Any figure with these qrels rests on the "
+            "smaller part of the pool."
+        )
+    return warnings
+
+
 def freeze_qrels(pool: Pool, name: str, user: User | None = None, **given: Unpack[GivenTerms]) -> Qrels:
     """Write the present judgements of the pool under a name. A name is used once and for all.
 

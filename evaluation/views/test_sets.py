@@ -27,7 +27,7 @@ from evaluation.forms.test_sets import (
     RestoreTestSetForm,
 )
 from evaluation.labels.licences import in_words, is_spdx
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import freeze_qrels, freeze_warnings
 from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
@@ -66,7 +66,8 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
     rows = _rows(pool)
     no_worker = any(row["is_live"] for row in rows) and not live_workers().exists()
     context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
-    context |= {"report": pool_report(pool), "no_worker": no_worker}
+    report = pool_report(pool)
+    context |= {"report": report, "warnings": freeze_warnings(report, report["to_people"]), "no_worker": no_worker}
     return render(request, "evaluation/test_sets/export.html", context)
 
 

@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from core.management.shell import ShellCommand
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, freeze_warnings
 from evaluation.labels.terms import given_terms
 from evaluation.management.commands.edit_terms import add_terms
+from pooling.enums import TO_PEOPLE
 from pooling.pools.build import get_pool
 
 
@@ -19,5 +20,8 @@ class Command(ShellCommand):
         add_terms(parser)
 
     def handle(self, *args: Any, **options: Any) -> str:
-        qrels = freeze_qrels(get_pool(options["pool"]), options["name"], **given_terms(options))
+        pool = get_pool(options["pool"])
+        qrels = freeze_qrels(pool, options["name"], **given_terms(options))
+        counts = {name: getattr(qrels, f"num_{name}") for name in STATE_NAMES.values()}
+        self.warn(freeze_warnings(counts, pool.triples.filter(reason=TO_PEOPLE).count()))
         return f"{qrels}: {qrels.counts_in_words}; SHA-256 {qrels.sha256}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import freeze_qrels, freeze_warnings
 from evaluation.models import Qrels
 from evaluation.overview.counts import pool_report
 from evaluation.sections.metrics import metrics
@@ -178,14 +178,22 @@ def test_pool_report_in_words(labelled: Pool):
 
 
 def test_freeze_qrels_prints_counts_and_checksum(labelled: Pool):
-    out, _ = run("freeze_qrels", "p", "v1")
+    out, err = run("freeze_qrels", "p", "v1")
     qrels = Qrels.objects.get()
+    assert err == ""
     assert out == (
         f"p/v1: {qrels.num_positive} positive, {qrels.num_negative} negative, {qrels.num_assumed_negative} assumed "
         f"negative, {qrels.num_unjudged} unjudged; SHA-256 {qrels.sha256}\n"
     )
     with pytest.raises(CommandError, match="Pool p has qrels 'v1' already"):
         run("freeze_qrels", "p", "v1")
+
+
+def test_freeze_qrels_warns_where_nothing_is_judged(labelled: Pool):
+    labelled.judgements.all().delete()
+    _, err = run("freeze_qrels", "p", "v1")
+    report = pool_report(labelled)
+    assert err.splitlines() == freeze_warnings(report, report["to_people"]) != []
 
 
 def test_export_test_set_freezes_first_if_no_name_is_given(labelled: Pool, tmp_path: Path):

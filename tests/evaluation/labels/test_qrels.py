@@ -9,12 +9,13 @@ import pytest
 from core.files.artifacts import ArtifactError, artifact_path
 from evaluation.labels import qrels as module
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.labels.qrels import freeze_qrels, get_qrels, pooled_state, read_qrels, state_counts
+from evaluation.labels.qrels import freeze_qrels, freeze_warnings, get_qrels, pooled_state, read_qrels, state_counts
 from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels
 from pooling.models import Pool
 from pooling.pools.build import create_pool
 from tests.factories import judge, make_person
+from tests.page import numbers
 
 
 def test_qrels_hold_every_seed_and_pooled_triple_with_its_state(labelled: Pool):
@@ -106,3 +107,18 @@ def test_a_damaged_file_is_refused(labelled: Pool):
     artifact_path(qrels.artifact).write_bytes(b"something else")
     with pytest.raises(ArtifactError, match="is not the file that was written"):
         read_qrels(get_qrels(labelled, "v1"))
+
+
+@pytest.mark.parametrize(
+    ("negative", "assumed", "unjudged", "told"),
+    [
+        (1, 0, 5, []),  # half of the ten are unjudged: not most of them
+        (1, 0, 6, [["6", "10"]]),
+        (0, 0, 5, [[]]),
+        (0, 7, 5, [["7"]]),
+        (0, 7, 10, [["7"], ["10", "10"]]),
+    ],
+)
+def test_freezing_warns_without_negatives_and_where_most_is_unjudged(negative, assumed, unjudged, told):
+    counts = {"positive": 90, "negative": negative, "assumed_negative": assumed, "unjudged": unjudged}
+    assert [numbers(warning) for warning in freeze_warnings(counts, 10)] == told

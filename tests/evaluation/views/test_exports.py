@@ -13,7 +13,7 @@ from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
 from evaluation.labels.licences import check_licence
-from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.qrels import freeze_qrels, freeze_warnings
 from evaluation.labels.terms import edit_terms
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
@@ -94,6 +94,16 @@ def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, l
     assert notices(page) == [FROZEN.format("v1")] and not has(page, "empty")
     assert element(page, f"qrels-{qrels.pk}").text == "v1" and qrels.sha256[:12] in parse(page).text
     assert qrels.created_by is not None and qrels.created_by.username == "manager"
+
+
+def test_managers_are_warned_before_they_freeze_what_is_hardly_judged(sign_in, labelled: Pool):
+    manager, researcher = sign_in("manager"), sign_in("researcher")
+    assert not has(manager.get(PAGE), "freeze-warning")
+    labelled.judgements.all().delete()
+    report = pool_report(labelled)
+    told = parse(manager.get(PAGE)).texts("freeze-warning")
+    assert told == freeze_warnings(report, report["to_people"]) and len(told) == 2
+    assert not has(researcher.get(PAGE), "freeze-warning")
 
 
 @pytest.mark.parametrize(("name", "why"), [("v1", "taken"), ("", "required"), ("a b", "invalid")])
