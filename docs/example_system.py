@@ -1,4 +1,4 @@
-"""CP: as DistMult, but an entity has one vector as head and another as tail."""
+"""Define CP: DistMult with two vectors per entity, one as head and one as tail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def build(info: Any, settings: Mapping[str, Any], seed: int) -> Any:
-    """Three tables; `info.num_relations` counts every relation twice, since each has its inverse."""
+    """Return a model of three tables; `info.num_relations` counts each relation and its inverse."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -23,17 +23,17 @@ def build(info: Any, settings: Mapping[str, Any], seed: int) -> Any:
 
 
 def query(model: Any, entity: Tensor, relation: Tensor) -> Tensor:
-    """h ∘ r, [B, d]."""
+    """Return h ∘ r, [B, d]."""
     return model.vectors["heads"][entity] * model.vectors["relations"][relation]
 
 
 def features(model: Any) -> tuple[Tensor, None]:
-    """Entity vectors as tails [E, d], no bias."""
+    """Return the tail vectors of all entities, [E, d], and no bias."""
     return model.vectors["tails"], None
 
 
 def check(settings: Mapping[str, Value]) -> None:
-    """ValueError where settings do not go together; here a rule made up for the example."""
+    """Raise ValueError if settings do not fit together; this rule is made up for the example."""
     if int(settings["embedding_dim"]) % 2:
         raise ValueError(f"embedding_dim is {settings['embedding_dim']}: CP needs an even number")
 
@@ -42,7 +42,7 @@ SPEC = SystemSpec(
     name="cp",
     label="CP",
     family="decomposition",
-    description="Multiplies head, relation and tail coordinate by coordinate; as head an entity has another vector.",
+    description="Multiplies head, relation and tail coordinate by coordinate. An entity has a vector for each side.",
     formula="⟨h, r, t'⟩ = Σ_i h_i r_i t'_i",
     source="Lacroix et al. (2018), Canonical tensor decomposition for knowledge base completion, ICML",
     build=build,

@@ -10,39 +10,39 @@ ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "docs" / "systems.md"
 MEASURED = ROOT / "docs" / "systems_measured.tsv"
 THIRTEEN = ROOT / "docs" / "measured"  # of benchmarks/thirteen.py
-COLUMNS = ("graph", "validation MRR", "test MRR", "epochs", "seconds an epoch", "with")
+COLUMNS = ("graph", "validation MRR", "test MRR", "epochs", "seconds an epoch", "settings and conditions")
 EXAMPLE = ROOT / "docs" / "example_system.py"
 HEAD = """# Systems
 
 `docs/write_systems.py` writes this page from the registry (`pooling/systems/`), `docs/systems_measured.tsv` and `docs/measured/`. Make changes there.
 
-A system is a model with its settings and seed. Systems that learn vectors are trained with reciprocal relations: every question asks for a tail, either of a relation or of its inverse. In formulas, h, r and t are the vectors of head, relation and tail. By default, these systems are trained: {usual}.
+A system is a model with its settings and seed. Systems that learn vectors are trained with reciprocal relations: a question for the head of a relation becomes a question for the tail of its inverse. In formulas, h, r and t are the vectors of head, relation and tail. By default, these systems are trained: {usual}.
 
 ```sh
 python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --num-seeds 3 --best
 ```
 
-This command trains three seeds of each system. It keeps the best by validation MRR and archives the others; if two seeds tie, it keeps the lower one. `--systems all` trains all systems of this page. `--systems pykeen:PairRE` trains another PyKEEN model by its class name. `--set` changes a setting of every system that has it.
+This command trains three seeds of each system. It keeps the seed with the best validation MRR and archives the others; if two seeds tie, it keeps the lower one. `--systems all` trains every system on this page. `--systems pykeen:PairRE` trains another PyKEEN model by its class name. `--set` changes a setting of every system that has it.
 
-In the browser, tick systems on the systems page of a graph to train them. *Set up* shows all settings of one system, *Any other PyKEEN model* shows those of a PyKEEN class, and *Compare systems* shows curves, time, memory and settings side by side.
+In the browser, tick systems on the systems page of a graph to train them. *Set up* shows all settings of a system, *Any other PyKEEN model* those of a PyKEEN class. *Compare systems* shows curves, time, memory and settings side by side.
 
 - A system with a run or a pool cannot be trained again, because its results would change. Clone it instead.
-- An archived system is in no list and no new pool. Pools that use it keep it.
+- Lists and new pools leave out archived systems. Pools that use them keep them.
 - If the loss diverges, the training keeps its best epoch, and the page of the system says so.
-- Memory is estimated before a training starts. If it does not fit, the training is refused, with the estimate.
-- Peak memory on the pages is the memory of the GPU, or of the worker with its libraries.
+- Memory is estimated before a training starts. If the training does not fit, it is refused, and the message gives the estimate.
+- The peak memory on the pages is that of the GPU or, without a GPU, that of the worker with its libraries.
 
 ## Files of a system
 
-Researchers and managers download these files from the page of a trained system. They come from the checkpoint of the best epoch. The site reads it without running code from it, and never unpickles an uploaded file.
+Researchers and managers download these files from the page of a trained system. They come from the checkpoint of the best epoch. The site reads checkpoints without running code in them, and never unpickles an uploaded file.
 
 | file | what it holds |
 |---|---|
 | `weights.safetensors` | all weights by name, with graph, kind, seed and settings as metadata. If a tensor has several names, only the first is stored, so load with `strict=False` |
-| `entities.npy` | one row per entity: its tables side by side, in the order of their names in the weights. Complex numbers are pairs of real and imaginary part |
+| `entities.npy` | one row per entity: the vectors from all its tables side by side, in the order of the names of the tables in the weights. A complex number is a pair of real and imaginary part |
 | `entities.tsv` | row, key and label of each entity |
 | `relations.npy` | two rows per relation: row 2r for tail questions, row 2r + 1 for head questions |
-| `relations.tsv` | row, relation, and the side that is asked for |
+| `relations.tsv` | row, relation, and the side that the question asks for |
 
 ## Families
 
@@ -50,22 +50,22 @@ Researchers and managers download these files from the page of a trained system.
 
 ## Settings that all training has
 
-The preset depends on the size of the graph. If an epoch against all entities has more than {limit:.0e} scores, the graph is large, and wrong answers are drawn. On small graphs, all entities are scored. The section of a system lists its own values.
+The preset depends on the size of the graph. A graph is large if an epoch that scores all entities computes more than {limit:,.0f} scores. On large graphs, wrong answers are drawn; on small graphs, all entities are scored. The section of a system lists the values of its own presets.
 
 {common}
 """  # noqa: E501
 ADDING = """## Adding a system
 
-To add a system, write one file in `pooling/systems/` and add one line to `SYSTEMS` in `pooling/systems/__init__.py`. Pages, forms, commands, training, ranking, downloads and this page use this entry. The file defines:
+To add a system, write one file in `pooling/systems/` and add one line to `SYSTEMS` in `pooling/systems/__init__.py`. Pages, forms, commands, training, ranking, downloads and this page read the registry. The file defines:
 
 | part | what it defines |
 |---|---|
 | `build` | the model: a PyKEEN model, or tables of vectors and networks as in the example below, where an entity has two vectors |
 | `query` | the vector of a question |
 | `features` | the vector of an entity |
-| the form | how the two become a score |
+| `form` | how query and features become a score |
 
-There are five forms: `dot`, `euclidean`, `link` (a function of the dot product and the length of the features), `pointwise` (any function of both, coordinate by coordinate) and `model` (such a function with its own weights). Import torch and pykeen inside functions, so pages do not wait for them.
+There are five forms: `dot`, `euclidean`, `link` (a function of the dot product and the length of the features), `pointwise` (any function of both, coordinate by coordinate) and `model` (such a function with its own weights). Import torch and pykeen inside functions, so that pages do not wait for them to load.
 
 The example is `docs/example_system.py`. A test registers it, trains it on a small graph and compares its scores with the formula. Write the same test for a new system, in `tests/pooling/systems/`.
 
@@ -84,7 +84,7 @@ def text() -> str:
         labels = [s.label for s in SYSTEMS.values() if s.family == name]
         families.append(f"- *{name}*: {about}." + (f" {', '.join(labels)}." if labels else ""))
     rows = [
-        [f"`{key}`", setting.help, setting.allowed, shown(SMALL[key]), shown(LARGE[key])]
+        [f"`{key}`", setting.help, setting.allowed, cell(SMALL[key]), cell(LARGE[key])]
         for key, setting in COMMON_SETTINGS.items()
     ]
     common = table(["setting", "what it does", "allowed", "small graphs", "large graphs"], rows)
@@ -107,7 +107,7 @@ def section(spec: Any, measured: list[dict[str, str]]) -> str:
     parts.append(f"Source: {spec.source}.")
     if own:
         small, large = spec.values(large=False), spec.values(large=True)
-        rows = [[f"`{key}`", of.help, of.allowed, shown(small[key]), shown(large[key])] for key, of in own.items()]
+        rows = [[f"`{key}`", of.help, of.allowed, cell(small[key]), cell(large[key])] for key, of in own.items()]
         parts.append(table(["own setting", "what it does", "allowed", "small graphs", "large graphs"], rows))
     for size, preset in (("Small", spec.small), ("Large", spec.large)):
         other = ", ".join(f"`{key}={shown(value)}`" for key, value in preset.items() if key not in own)
@@ -142,6 +142,11 @@ def figures() -> dict[str, list[dict[str, str]]]:
 
 def shown(value: object) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def cell(value: object) -> str:
+    """Return a value for a table: whole numbers with thousands separated."""
+    return f"{value:,}" if isinstance(value, int) else shown(value)
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:

@@ -100,7 +100,7 @@ def test_what_the_page_shows_works_in_its_order(site, names, monkeypatch, capsys
     assert set(imported) == {here["system"]}  # the second was deleted, the third is private
     assert System.every.get(name=f"{here['system']}-large").private
     assert set(here["found"]["systems"]) == {"transe", "distmult", "complex", here["system"]}
-    assert Export.objects.get().is_written and "test-set.zip is whole" in said
+    assert Export.objects.get().is_written and "test-set.zip is complete" in said
     assert Path("test-set.zip").read_bytes() == Path("again.zip").read_bytes()
     assert zipfile.ZipFile("test-set.zip").testzip() is None
 
@@ -137,7 +137,7 @@ def test_a_download_that_broke_off_is_taken_up(site, names, monkeypatch):
     here["download"](here["export"], "part.zip")
     assert (Path("part.zip").read_bytes(), asked) == (whole, [f"bytes={len(whole) // 2}-"])
     Path("other.zip").write_bytes(b"x" * len(whole))
-    with pytest.raises(SystemExit, match=r"other.zip is not the zip file: delete it and download again."):
+    with pytest.raises(SystemExit, match=r"other.zip does not have the expected SHA-256: delete it"):
         here["download"](here["export"], "other.zip")
 
 

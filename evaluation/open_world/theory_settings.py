@@ -77,11 +77,11 @@ class Slider:
 
 SLIDERS = (
     Slider("n", "N", "Right answers of a question", 1, MOST_ANSWERS, 1, MOST_ANSWERS),
-    Slider("beta", "β", "Share of them that is missing", 0, 1, 0.01, 1),
+    Slider("beta", "β", "Share of right answers that is missing", 0, 1, 0.01, 1),
     Slider("strength", "ℓ", "Strength of the model", 0, 1, 0.01, 1),
-    Slider("rho", "ρ", "Correlation of missing and recognised", -1, 1, 0.01, 1),
+    Slider("rho", "ρ", "Correlation of missing and recognised answers", -1, 1, 0.01, 1),
     Slider("delta", "Δℓ", "How much stronger the other model is", 0, 0.5, 0.005, 1),
-    Slider("questions", "N_q", "Questions", 50, 5_000, 50, MOST_QUESTIONS),
+    Slider("questions", "N_q", "Number of questions", 50, 5_000, 50, MOST_QUESTIONS),
 )
 
 

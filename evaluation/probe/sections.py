@@ -49,7 +49,7 @@ def shares(grid: Floats) -> dict[int, float]:
 
 
 def orders(grid: Floats) -> tuple[int, float]:
-    """Return the number of different orders on the map, and the share of points with the order of MRR."""
+    """Return the number of different rankings on the map, and the share of points with the ranking of MRR."""
     placed = system_places(grid).reshape(len(grid), -1).T
     counted = Counter(map(tuple, placed.tolist()))
     return len(counted), float((placed == system_places(grid)[:, *AT_MRR]).all(axis=1).mean())
@@ -116,7 +116,7 @@ def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
         first = f"Best on the map: {words([f'{name} at {100 * share:.1f} %' for name, share in named])} of the points"
         first += f"; several tie at {100 * shared:.1f} %." if shared else "."
     count, same = orders(new.grid)
-    told = f"{first} The systems stand in {count} different orders; {100 * same:.1f} % of the points have that of MRR."
+    told = f"{first} The map has {count} different rankings; {100 * same:.1f} % of the points have the ranking of MRR."
     if count == 1:
         told = f"{first} The order of the systems is the same everywhere."
     if not old.n or old.under.labels.key == new.under.labels.key:

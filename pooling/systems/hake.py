@@ -70,7 +70,7 @@ SPEC = SystemSpec(
     "with r_m > 0 and −r_m ≤ r'_m ≤ 1",
     note=(
         "Both weights λ are learned, and the mixed bias r' is included, as in the authors' best results. The margin γ "
-        "belongs to the loss, not to the score. The paper uses 1000 numbers and 256 negatives; our presets use far "
+        "belongs to the loss, not to the score. The paper uses 1,000 numbers and 256 negatives; our presets use far "
         "fewer."
     ),
     build=build,

@@ -16,13 +16,13 @@ SPEC = RuleSpec(
     description="An embedding model learns the training triples and the triples that rules derive. In return, it "
     "weighs the rules.",
     source="Qu and Tang (2019), Probabilistic logic neural networks for reasoning, NeurIPS",
-    formula="s(h, r, t) + λ · σ(mean weight of the rules that derive (h, r, t)), s being the embedding model's score, "
-    "and the second part 0 where no rule does",
+    formula="s(h, r, t) + λ · σ(mean weight of the rules that derive (h, r, t)), s: score of the embedding model; "
+    "without such a rule, the second part is 0",
     note="This is the paper's pLogicNet*; with rule_share = 0 it is pLogicNet. Rules have four patterns: r(X, Y) ← "
     "r(Y, X), r(X, Y) ← s(Y, X), r(X, Y) ← s(X, Y) and r(X, Y) ← s(X, A), t(A, Y). They are searched in the same way "
     "as in the rule miner, and their paths visit distinct entities. The embedding model trains in both directions of "
-    "a relation, like all systems here. Epochs are those of one round. The step of rule_rate is shortened if it would "
-    "pass the best weights.",
+    "a relation, like all systems here. The setting epochs counts those of one round. A step of rule_rate is "
+    "shortened if it would pass the best weights.",
     extra_settings={
         "embedding": Setting(str, "embedding model that it uses", choices=("rotate", "transe"), large="transe"),
         **{key: COMMON_SETTINGS[key] for key in OF_EMBEDDING},

@@ -50,7 +50,7 @@ SPEC = SystemSpec(
     formula="−m Σ |sin(θ_h + θ_r − θ_t)|, with one learned m",
     note=(
         "The sine takes the whole angle, as in the authors' program; the paper halves it. The margin γ belongs to the "
-        "loss, not to the score. The paper uses 1000 numbers and 256 negatives; our presets use far fewer."
+        "loss, not to the score. The paper uses 1,000 numbers and 256 negatives; our presets use far fewer."
     ),
     build=build,
     query=query,

@@ -50,7 +50,7 @@ SPEC = SystemSpec(
     "rank first.",
     source="Ren et al. (2020), Query2box: reasoning over knowledge graphs in vector space using box embeddings, ICLR",
     formula=f"−‖relu(|t − c| − o)‖₁ − {INSIDE}‖min(|t − c|, o)‖₁ with center c = h + r_c and offset o = |r_o|",
-    note="One hop only: no intersections, unions or longer paths. So it has neither their training questions nor the "
+    note="One hop only: no intersections, unions or longer paths, so neither training questions of these kinds nor "
     "networks that intersect boxes. The paper's γ belongs to the self-adversarial loss (margin).",
     build=build,
     query=query,

@@ -42,7 +42,7 @@ SPEC = RuleSpec(
     description="A recurrent network proposes rules. Rules that separate right answers from others are kept, and the "
     "network learns from them.",
     source=SOURCE,
-    formula="Σ w · (groundings of the rule's body from h to t) over the rules of r, plus a rate · log(1 + triples "
+    formula="Σ w · (groundings of the rule's body from h to t) over the rules of r, plus b · log(1 + triples "
     "(·, r, t) in training)",
     note=NOTE,
     extra_settings=SETTINGS,
@@ -54,9 +54,9 @@ PLUS = RuleSpec(
     family="rules",
     description="RNNLogic with a vector for each rule instead of one weight. A network reads the sum of the vectors.",
     source=SOURCE,
-    formula="f(Σ v · (groundings of the rule's body from h to t)) over the rules of r, plus a rate · log(1 + triples "
-    "(·, r, t) in training); v is read from r and the body, f is a network",
-    note=f"{NOTE} The vectors come last, in a round of their own.",
+    formula="f(Σ v · (groundings of the rule's body from h to t)) over the rules of r, plus b · log(1 + triples "
+    "(·, r, t) in training); v depends on r and the body, f is a network",
+    note=f"{NOTE} The vectors are learned last, in a round of their own.",
     extra_settings={
         **SETTINGS,
         "rule_dim": Setting(int, "numbers in the vector of a rule", 2, 512, 32),

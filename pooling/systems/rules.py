@@ -30,8 +30,8 @@ SPEC = RuleSpec(
     note="Rules are closed paths without constants, so AnyBURL's rules about single entities are missing. Rule bodies "
     "are searched around at most `samples` training triples of each relation, and the most frequent are counted. A "
     "body with more than `max_steps` steps is counted from a drawn share of the entities. Within these limits, mining "
-    "is exact. Paths visit distinct entities, so no triple supports itself and no loop is proposed. Entities without "
-    "a rule come last, in the order of how often the relation has them there in training.",
+    "is exact. Paths visit distinct entities, so no triple supports itself and no loop is proposed. Entities that "
+    "no rule finds come last, ordered by how often training has them on this side of the relation.",
     # Large graphs: more rules, less certain ones, a bound on what each costs. FB15k-237: noisy-or MRR .259, max .243.
     extra_settings={
         "max_length": Setting(int, "largest number of atoms in the body of a rule", 1, 3, 3),

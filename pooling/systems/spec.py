@@ -53,8 +53,8 @@ class Setting:
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.type is int:
-            return f"a whole number from {self.low} to {self.high}"
-        return f"a number from {self.low:g} to {self.high:g}"
+            return f"a whole number from {self.low:,} to {self.high:,}"
+        return f"a number from {self.low:,.10g} to {self.high:,.10g}"
 
     def preset(self, *, large: bool) -> Value:
         """Return the preset for large or for small graphs."""

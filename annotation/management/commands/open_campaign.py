@@ -32,7 +32,7 @@ class Command(ShellCommand):
         parser.add_argument(
             "--evidence-rule",
             choices=EvidenceRule.values,
-            help="which answers need evidence: both, yes or never (default both)",
+            help="answers that need evidence: both (yes and no), yes, or never (default both)",
         )
         parser.add_argument(
             "--lease-minutes", type=int, help="minutes for which a person holds a question (default 15)"

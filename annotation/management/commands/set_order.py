@@ -24,13 +24,13 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--budget",
             type=int,
-            help="no batch is released automatically after this number of labels, given or needed for released "
-            "triples; -1: no budget",
+            help="number of labels after which no batch is released automatically; labels that released triples still "
+            "need count too; -1: no budget",
         )
         parser.add_argument(
             "--target-tau",
             type=float,
-            help="stop when the lower end of tau's interval reaches this value; 0: no target",
+            help="release no more batches when the lower end of tau's interval reaches this value; 0: no target",
         )
         parser.add_argument(
             "--target-measure", choices=TargetMeasure.values, help="measure that ranks the systems for the target"

@@ -14,9 +14,15 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--queues", default="cpu,gpu", choices=["cpu", "gpu", "cpu,gpu"], help="queues of jobs (default cpu,gpu)"
+            "--queues",
+            default="cpu,gpu",
+            choices=["cpu", "gpu", "cpu,gpu"],
+            metavar="QUEUES",
+            help="queues of jobs: cpu, gpu or cpu,gpu (default cpu,gpu)",
         )
-        parser.add_argument("--processes", type=int, help="jobs at a time (default WORKER_PROCESSES)")
+        parser.add_argument(
+            "--processes", type=int, help="number of jobs at a time (default: the setting WORKER_PROCESSES)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now

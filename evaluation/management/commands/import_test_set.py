@@ -23,8 +23,10 @@ class Command(ShellCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("source", metavar="FOLDER | GRAPH", help="folder or .zip of export_test_set; or a graph")
-        parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="judgements of triples of that graph")
+        parser.add_argument(
+            "source", metavar="FOLDER_OR_GRAPH", help="folder or .zip that export_test_set wrote; or a graph"
+        )
+        parser.add_argument("file", type=Path, nargs="?", metavar="FILE", help="judgements of triples of this graph")
         parser.add_argument("--name", default="", help="name of the pool; default for a folder: its original name")
         parser.add_argument("--graph", default="", help="name of a folder's graph; default: its original name")
         parser.add_argument("--format", choices=list(FORMATS), default="tsv")

@@ -25,15 +25,13 @@ class Command(ShellCommand):
     help = "Print what the open-world theory predicts, for given settings or for the systems of a judged pool."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--pool", help="a judged pool: print β by relation, and the reported beside the expected values"
-        )
+        parser.add_argument("--pool", help="a judged pool: print β by relation, and reported beside expected values")
         add_labels(parser, "label set, with --pool")
         add_systems(parser)
         usual = TheorySettings()
         for slider in SLIDERS:
             default = getattr(usual, slider.name)
-            text = f"{slider.text} ({slider.symbol}); {default:g}"
+            text = f"{slider.text[0].lower()}{slider.text[1:]} ({slider.symbol}; default {default:g})"
             if slider.name == "questions":  # in evaluate and others the word chooses a set of questions
                 number = parser.add_argument("--num-questions", dest="questions", metavar="N", help=text)
                 also_called(parser, number, "--questions")

@@ -14,7 +14,7 @@ FIRST = 10  # relations that are printed
 
 
 class Command(PoolCommand):
-    help = "Plan the judging of a pool: tau and its interval, labels and hours left, the yield of each relation."
+    help = "Print what you need to plan the judging: tau with its interval, labels and hours left, yield by relation."
 
     def add_options(self, parser: ArgumentParser) -> None:
         add_systems(parser)

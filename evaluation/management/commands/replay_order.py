@@ -32,7 +32,9 @@ class Command(PoolCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--truth", required=True, help=f"a label file, or {CLOSED_WORLD}")
-        parser.add_argument("--order", default="all", help=f"all, or of {', '.join(ORDERS)}; comma-separated")
+        parser.add_argument(
+            "--order", default="all", help=f"orders, comma-separated: {', '.join(ORDERS)}; or all (default)"
+        )
         size = parser.add_argument(
             "--batch-size", dest="batch", metavar="N", type=positive, default=1, help="triples per batch"
         )

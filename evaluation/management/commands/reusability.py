@@ -20,13 +20,14 @@ class Command(PoolCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         parser.add_argument("--measures", default=",".join(RANKING), help="names of measures, comma-separated")
-        add_labels(parser, f"{HELP}, but not full-test")
+        add_labels(parser, HELP.replace("full-test, ", ""))
         add_questions(
             parser, "grown: every question with an answer; original: only the questions of the seeds among them"
         )
         add_assumed(parser, "whether filtered triples count as judged negatives")
         comparable = (
-            "smallest judged share, of the top candidates that the pool could contain, for which a system is comparable"
+            "smallest judged share of its top candidates with which a system is comparable; candidates that no pool "
+            "can contain do not count"
         )
         least = parser.add_argument("--judged-share", dest="share", default="0.9", help=comparable)
         also_called(parser, least, "--share")

@@ -23,7 +23,7 @@ class Command(ShellCommand):
     help = (
         "Import a run as a system without a model: TREC lines `question-id Q0 entity rank score tag`, plain or .gz, "
         "or another form of docs/pooling.md. Use the question ids that export_topics and export_trec write. The score "
-        "decides the order, not the rank."
+        "decides the order; the rank is only compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,14 +34,17 @@ class Command(ShellCommand):
         parser.add_argument(
             "--scorer",
             metavar="NAME",
-            help=f"instead of FILE: a Python function of an installed package, registered in the group {GROUP}, ranks "
-            "all entities",
+            help="instead of FILE: rank all entities with a Python function that an installed package registers in the "
+            f"group {GROUP}",
         )
         parser.add_argument(
             "--replace", action="store_true", help="replace the imported run of this name, which must exist"
         )
         parser.add_argument(
-            "--form", default=AUTO, metavar="FORM", help=f"{', '.join(ADAPTERS)}; default: told by the file"
+            "--form",
+            default=AUTO,
+            metavar="FORM",
+            help=f"form of the run: {', '.join(ADAPTERS)}; default: recognised from the file",
         )
         parser.add_argument(
             "--scores-decide",
@@ -49,9 +52,11 @@ class Command(ShellCommand):
             help="import the run even if most of its ranks contradict its scores",
         )
         parser.add_argument("--system", required=True, metavar="NAME", help="name of the new system")
-        parser.add_argument("--family", default=NOT_KNOWN, help=f"{', '.join(FAMILIES)} or '{NOT_KNOWN}'")
         parser.add_argument(
-            "--pool", help="the run was asked this pool's questions; questions that FILE lacks count as not returned"
+            "--family", default=NOT_KNOWN, help=f"family of the system: {', '.join(FAMILIES)} or '{NOT_KNOWN}'"
+        )
+        parser.add_argument(
+            "--pool", help="pool whose questions the run was asked; those that FILE lacks count as not returned"
         )
         topics = "questions that the run was asked, as export_topics writes them; default: those of --pool, or of FILE"
         parser.add_argument("--topics", type=Path, metavar="FILE", help=topics)

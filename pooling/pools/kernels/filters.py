@@ -129,7 +129,7 @@ DEFAULT_FILTERS = ("category-head", "category-tail", "types", "self-answer")
 # names that stand for several filters
 GROUPS = {"category": ("category-head", "category-tail"), "none": ()}
 DEFAULT_TEXT = "category,types,self-answer"  # DEFAULT_FILTERS as a command takes them
-FILTERS_HELP = f"of {', '.join(FILTERS)}; or category, none"
+FILTERS_HELP = f"filters, comma-separated: {', '.join(FILTERS)}; category (both category filters); or none"
 
 
 def parse_filters(text: str) -> list[str]:

@@ -90,7 +90,7 @@ def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
         (["town", "--systems", "transe", "--seeds", "0"], "--num-seeds is 0: give 1 or more."),
         (
             ["town", "--systems", "transe", "--set", "epochs=many"],
-            "setting epochs=many: must be a whole number from 1 to 10000",
+            "setting epochs=many: must be a whole number from 1 to 10,000",
         ),
     ],
 )

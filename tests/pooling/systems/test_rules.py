@@ -28,7 +28,7 @@ def test_presets_are_allowed_settings(size):
     [
         ("epochs", "3", "rules has no setting 'epochs'"),
         ("max_length", "4", "max_length=4: must be a whole number from 1 to 3"),
-        ("laplace", "0", "laplace=0: must be a number from 0.1 to 1000"),
+        ("laplace", "0", "laplace=0: must be a number from 0.1 to 1,000"),
         ("aggregation", "mean", "aggregation=mean: must be one of max, noisy-or"),
     ],
 )

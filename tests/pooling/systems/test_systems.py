@@ -117,7 +117,7 @@ def test_presets_share_negatives_on_large_graphs_only():
 @pytest.mark.parametrize(
     ("key", "text", "message"),
     [
-        ("epochs", "many", "epochs=many: must be a whole number from 1 to 10000"),
+        ("epochs", "many", "epochs=many: must be a whole number from 1 to 10,000"),
         ("epochs", "0", "epochs=0: must be a whole number from 1"),
         ("dropout", "nan", "dropout=nan: must be a number from 0 to 0.95"),
         ("optimizer", "sgd", "optimizer=sgd: must be one of adam, adagrad"),

@@ -70,7 +70,7 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
     ("kinds", "overrides", "seeds", "message"),
     [
         (["transE"], {}, 1, "unknown system 'transE' (did you mean transe?): the known systems are transe, "),
-        (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10000"),
+        (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10,000"),
         (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
         (["transe", "conve"], {"epoch": "1"}, 1, "transe has no setting 'epoch' (did you mean epochs?): it has "),
         (["transe"], {}, 0, "--num-seeds is 0: give 1 or more."),

@@ -39,7 +39,7 @@ def test_a_system_is_added_under_a_name_with_its_settings_and_its_job(town: Grap
             "two", 0, {},
             "one has the same settings and seed 0: change one of them, or use that system.",
         ),
-        ("two", 1, {"epochs": "0"}, "setting epochs=0: must be a whole number from 1 to 10000"),
+        ("two", 1, {"epochs": "0"}, "setting epochs=0: must be a whole number from 1 to 10,000"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_added_is_said(town: Graph, name, seed, overrides, message):
