@@ -16,7 +16,8 @@ from pooling.api.serializers import GraphData, JobData
 from pooling.enums import Split
 from pooling.graphs.entity_texts import pattern_problem
 from pooling.graphs.imports import UNSEEN
-from pooling.layouts.layout import LayoutOptions
+from pooling.graphs.source_data import GraphError
+from pooling.layouts.layout import ADVISED, LayoutOptions, with_names
 from pooling.layouts.preview import preview_of
 from pooling.layouts.tables import SEPARATORS
 from pooling.layouts.triple_tables import ORDERS
@@ -108,6 +109,12 @@ class _Managers(Endpoint):
     def allowed(self, person: Any) -> bool:
         return can_manage(person)
 
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        if isinstance(exc, GraphError):
+            response.data["error"] = _in_words(response.data["error"])
+        return response
+
     def find(self, upload: UUID) -> Upload:
         found = find_upload(upload, self.request.user)
         if found is None:
@@ -162,4 +169,11 @@ def _options(asked: dict[str, Any]) -> LayoutOptions:
 def _preview_data(kept: Upload, options: LayoutOptions) -> dict[str, Any]:
     shown = preview_of(read_upload(kept, options))
     splits = [split._asdict() for split in shown.splits]
-    return {"upload": kept.token, **shown._asdict(), "splits": splits, "beside": [of._asdict() for of in shown.beside]}
+    warnings = [_in_words(warning) for warning in shown.warnings]
+    beside = [of._asdict() for of in shown.beside]
+    return {"upload": kept.token, **shown._asdict(), "splits": splits, "beside": beside, "warnings": warnings}
+
+
+def _in_words(message: str) -> str:
+    """Return a message with the names of parameters in the place of the command's options."""
+    return with_names(message, {name: f"`{name}`" for name in ADVISED})

@@ -9,7 +9,7 @@ from core.errors import UserError
 from core.forms import PageForm
 from pooling.graphs.bundled import FAMILIES, SHIPPED
 from pooling.graphs.imports import check_new_name
-from pooling.layouts.layout import LayoutOptions
+from pooling.layouts.layout import ADVISED, LayoutOptions, with_names
 from pooling.layouts.tables import SEPARATORS
 from pooling.layouts.uploads import MOST_BYTES, MOST_FILES, ON_SERVER
 
@@ -96,10 +96,8 @@ class LayoutForm(PageForm):
 
     def in_words(self, message: str) -> str:
         """Return a message with the labels of fields in the place of the command's options."""
-        for name in ("ignore_time", "drop_qualifiers", "columns", "folder", "separator"):
-            message = message.replace(f"--{name.replace('_', '-')}", f"“{self.fields[name].label}”")
-        header = dict(HEADER)["yes"]
-        return message.replace("--header to yes", f"“{self.fields['header'].label}” to “{header}”")
+        message = message.replace("--header to yes", f"--header to “{dict(HEADER)['yes']}”")
+        return with_names(message, {name: f"“{self.fields[name].label}”" for name in ADVISED})
 
     def options(self) -> LayoutOptions:
         """Return what was asked, of a valid form."""

@@ -60,7 +60,7 @@ def _not_shipped(name: str, folder: str) -> str:
     if folder in (dataset.lower() for dataset in known):
         return (
             f"PyKEEN would have to download {name}, and this program fetches nothing: put its train, valid "
-            f"and test files into a folder and import that with --tsv. Without a download: {offline}."
+            f"and test files into a folder and import the folder. Without a download: {offline}."
         )
     others = ", ".join(known)
     return f"PyKEEN has no dataset {name}. Without a download: {offline}; PyKEEN also knows {others}."

@@ -195,7 +195,7 @@ def _unseen_entities(
         counts = {split: int(which.sum()) for split, which in new.items()}
         found = " and ".join(plural(count, f"{split.value} triple") for split, count in counts.items() if count)
         verb = "have" if sum(counts.values()) > 1 else "has"
-        what = "were dropped" if unseen == "drop" else "are kept (--unseen drop takes them out)"
+        what = "were dropped" if unseen == "drop" else "are kept. To leave them out, drop unseen entities in the import"
         names = plural(len(entities), "entity", "entities")
         message = f"{found} {verb} {names} that train does not have; they {what}."
         report.append(report_entry("unseen-entities", len(entities), message, examples))

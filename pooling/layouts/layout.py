@@ -22,6 +22,16 @@ class LayoutOptions:
     link_pattern: str = ""  # makes links of entities that have none; {id} is where the id goes
 
 
+ADVISED = ("ignore_time", "drop_qualifiers", "columns", "folder", "separator", "header")  # options in messages
+
+
+def with_names(message: str, names: Mapping[str, str]) -> str:
+    """Return a message with the names that a page or the API has for the command's options; `names` by option."""
+    for option, name in names.items():
+        message = message.replace(f"--{option.replace('_', '-')}", name)
+    return message
+
+
 @dataclass(frozen=True)
 class Triples:
     """Hold the triples of one file as names, [h, r, t] each, with the line of each in the file (none where drawn)."""

@@ -10,7 +10,7 @@ from pooling.enums import SystemState
 from pooling.models import System
 from pooling.training.best_seed import best_of, without_device
 
-SUFFIXES = r"(-s\d+)?(-\d+)?$"  # what --seeds, and then a clone, put behind a name: rotate-s1-2
+SUFFIXES = r"(-s\d+)?(-\d+)?$"  # what --num-seeds, and then a clone, put behind a name: rotate-s1-2
 
 
 def seed_families(systems: Iterable[System]) -> list[list[System]]:

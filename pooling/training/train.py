@@ -55,7 +55,7 @@ def create_systems(
     from pooling.systems import get_system
 
     if seeds < 1:
-        raise SystemError_(f"--num-seeds is {seeds}: give 1 or more.")
+        raise SystemError_(f"{seeds} seeds of each system: give 1 or more.")
     if best and seeds == 1:
         raise SystemError_(BEST_OF_ONE)
     systems = []
@@ -124,7 +124,7 @@ def _settle(system: System, asked: Mapping[str, Any], resolved: Mapping[str, Any
     if begun and any(had.get(key) != value for key, value in asked.items()):
         raise SystemError_(
             f"System {system.name} of graph {system.graph.name} was trained with other settings, which stay with it. "
-            "Leave --set away to keep it, or train another seed beside it with --num-seeds."
+            "Leave the settings as they are to keep it, or clone it on its page and train the clone."
         )
     if system.state != SystemState.TRAINED:
         kept = resolved if asked and not begun else system.settings
@@ -188,7 +188,7 @@ def check_device(system: System, act: str = "trained") -> None:
     if system.settings.get("device") == "cuda" and not torch.cuda.is_available():
         raise SystemError_(
             f"{system.name} is to be {act} on a GPU, and PyTorch sees none at this worker: start a worker where "
-            "there is one, or train it with --device auto or --device cpu."
+            "there is one, or choose the device auto or cpu."
         )
 
 

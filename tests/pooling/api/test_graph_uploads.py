@@ -89,6 +89,23 @@ def test_what_cannot_be_read_is_refused_and_not_kept(script: Client):
     assert list(artifact_path("uploads").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,r,b,2014-01-01\nb,r,c,2014-01-02\n", "leave times out with `ignore_time`."),
+        ("a,r,b,q,v\nb,r,c,q,w\n", "leave qualifiers out with `drop_qualifiers`, or give three columns."),
+    ],
+)
+def test_refusals_name_parameters_of_the_api(script: Client, text: str, said: str):
+    refused = send(script, text).json()["error"]
+    assert refused.endswith(said) and "--" not in refused
+
+
+def test_warnings_name_parameters_of_the_api(script: Client):
+    told = " ".join(send(script, f"kopf,art,ziel\n{TRAIN}", valid_share=0.2, test_share=0.2).json()["warnings"])
+    assert "set `header` to yes" in told and "--" not in told
+
+
 def test_what_grows_too_large_is_413(script: Client, monkeypatch):
     monkeypatch.setattr(uploads, "MOST_BYTES", 20)
     refused = send(script)

@@ -87,7 +87,7 @@ def test_the_best_of_seeds_is_kept_and_settings_go_where_they_fit(town, run):
         (["town", "--best"], "The best of one seed is that one: give 2 or more seeds to choose from."),
         (["nowhere"], "There is no graph nowhere. Graphs: town."),
         (["town", "--set", "epochs"], "--set epochs: write KEY=VALUE"),
-        (["town", "--systems", "transe", "--seeds", "0"], "--num-seeds is 0: give 1 or more."),
+        (["town", "--systems", "transe", "--seeds", "0"], "0 seeds of each system: give 1 or more."),
         (
             ["town", "--systems", "transe", "--set", "epochs=many"],
             "setting epochs=many: must be a whole number from 1 to 10,000",

@@ -55,7 +55,7 @@ def test_read_pykeen_dataset_that_needs_a_download_refused():
         read_pykeen("FB15k-237")
     assert str(caught.value) == (
         "PyKEEN would have to download FB15k-237, and this program fetches nothing: "
-        "put its train, valid and test files into a folder and import that with --tsv. "
+        "put its train, valid and test files into a folder and import the folder. "
         "Without a download: Nations, UMLS, Kinships."
     )
 

@@ -136,7 +136,7 @@ def test_import_graph_unseen_entities_kept_and_reported(make):
             "kind": "unseen-entities",
             "count": 2,
             "message": "1 valid triple and 2 test triples have 2 entities that train does not have; "
-            "they are kept (--unseen drop takes them out).",
+            "they are kept. To leave them out, drop unseen entities in the import.",
             "examples": ["valid.tsv:2 x", "test.tsv:2 x", "test.tsv:3 y", "test.tsv:3 x"],
         }
     ]
@@ -150,7 +150,8 @@ def test_import_graph_unseen_entity_of_a_repeated_triple_counts_once(make):
         ("unseen-entities", ["test.tsv:2 x"]),
     ]
     assert graph.report[1]["message"] == (
-        "1 test triple has 1 entity that train does not have; they are kept (--unseen drop takes them out)."
+        "1 test triple has 1 entity that train does not have; they are kept. "
+        "To leave them out, drop unseen entities in the import."
     )
 
 
@@ -416,7 +417,7 @@ def test_import_graph_fb15k237():
             "unseen-entities",
             36,
             "9 valid triples and 28 test triples have 36 entities that train does not have; "
-            "they are kept (--unseen drop takes them out).",
+            "they are kept. To leave them out, drop unseen entities in the import.",
         )
     ]
     arrays = open_graph(graph)

@@ -36,7 +36,7 @@ def test_systems_that_exist_are_returned_but_not_with_other_settings(town: Graph
         create_systems(town, ["distmult", "transe"], {"epochs": "3"})
     assert str(caught.value) == (
         "System transe of graph town was trained with other settings, which stay with it. "
-        "Leave --set away to keep it, or train another seed beside it with --num-seeds."
+        "Leave the settings as they are to keep it, or clone it on its page and train the clone."
     )
     assert [s.name for s in System.objects.all()] == ["transe"]
 
@@ -60,7 +60,7 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
     (system,) = create_systems(town, ["distmult"], QUICK, device="cuda")
     assert train(system).error == (
         "distmult is to be trained on a GPU, and PyTorch sees none at this worker: start a worker where there is one, "
-        "or train it with --device auto or --device cpu."
+        "or choose the device auto or cpu."
     )
     (system,) = create_systems(town, ["distmult"], QUICK, device="cpu")
     assert train(system).state == "done"
@@ -73,7 +73,7 @@ def test_a_gpu_that_is_not_there_is_said_and_another_device_may_be_taken(town: G
         (["transe"], {"epochs": "0"}, 1, "setting epochs=0: must be a whole number from 1 to 10,000"),
         (["transe"], {"depth": "1"}, 1, "transe has no setting 'depth': it has batch_size, "),
         (["transe", "conve"], {"epoch": "1"}, 1, "transe has no setting 'epoch' (did you mean epochs?): it has "),
-        (["transe"], {}, 0, "--num-seeds is 0: give 1 or more."),
+        (["transe"], {}, 0, "0 seeds of each system: give 1 or more."),
     ],
 )
 def test_what_cannot_be_made_is_said(town: Graph, kinds, overrides, seeds, message):
