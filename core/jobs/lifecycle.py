@@ -29,6 +29,12 @@ def _live(kind: str, graph: Subject, system: Subject, pool: Subject, params: dic
     return Job.objects.filter(kind=kind, graph=graph, system=system, pool=pool, params=params, state__in=LIVE)
 
 
+def live_jobs(about: Q) -> list[Job]:
+    """Return the jobs `about` something that are not over, oldest first."""
+    jobs = Job.objects.filter(about, state__in=LIVE).select_related("graph", "system__graph", "pool__graph")
+    return list(jobs.defer("log", "params").order_by("id"))
+
+
 def start_job(
     kind: str,
     *,

@@ -4,6 +4,8 @@ from typing import Any
 
 from django import template
 
+from core.jobs.pace import pace_of
+
 register = template.Library()
 
 
@@ -20,6 +22,9 @@ def duration(seconds: float | None) -> str:
     if whole < 86400:
         return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
     return f"{whole // 86400} d {whole % 86400 // 3600} h"
+
+
+register.filter("pace", pace_of)
 
 
 @register.filter

@@ -61,6 +61,24 @@ def notice(level_tag: str) -> str:
     return f"notice{NOTICES.get(level_tag, '')}"
 
 
+@register.simple_tag(takes_context=True)
+def live(context: Context, name: str, is_live: object, seconds: int = 2) -> SafeString:
+    """Return the id of a part of a page, and while `is_live` the attributes that renew it every few seconds.
+
+    The part is cut out of the page as it then is, with the state and the buttons beside the heading.
+    static/js/lib/live.js keeps what somebody opened, ticked or typed in it.
+    """
+    if not is_live:
+        return format_html('id="{}"', name)
+    return format_html(
+        'id="{0}" hx-get="{1}" hx-trigger="every {2}s" hx-select="#{0}" hx-swap="outerHTML" '
+        'hx-select-oob="#page-state,#page-actions"',
+        name,
+        context["request"].get_full_path(),
+        seconds,
+    )
+
+
 def _url(frame: str, context: Context) -> str:
     names = next((PAGES[page].args for page in way_up(frame) if PAGES[page].args), "")
     return reverse(frame, args=[f"{{{name}}}".format_map(context) for name in names.split()])

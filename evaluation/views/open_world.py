@@ -12,12 +12,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.jobs.lifecycle import live_workers
+from core.jobs.lifecycle import live_jobs, live_workers
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
 from core.views.acts import attempt, posted
 from core.views.pagination import page_of
+from evaluation.enums import EvaluationJob
 from evaluation.forms.open_world_study import StudyForm
 from evaluation.models import Study, StudyRun
 from evaluation.open_world.study import StudyError, begin_study, is_under_way, jobs_of, options_of, start_preparing
@@ -77,6 +78,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
     finished = Count("runs", filter=~Q(runs__sha256=""))
     rows = Study.objects.select_related("created_by").annotate(systems=Count("runs"), finished=finished)
     context = {"page": page_of(request, rows.order_by("-id")), "form": form, "no_worker": not live_workers().exists()}
+    context["work"] = live_jobs(Q(kind=EvaluationJob.OPEN_WORLD))
     return render(request, "evaluation/open_world/study_list.html", context)
 
 

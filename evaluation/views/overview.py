@@ -54,8 +54,7 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
     jobs = [job for stage in stages for job in stage.jobs]
     no_worker = any(job.is_queued for job in jobs) and not live_workers().exists()
     context = {"pool": pool, "stages": stages, "next": next_status(stages), "live": bool(jobs), "no_worker": no_worker}
-    name = "status_stages" if request.GET.get("part") == "stages" else "status"
-    return render(request, f"evaluation/overview/{name}.html", context)
+    return render(request, "evaluation/overview/status.html", context)
 
 
 @evaluator_required

@@ -86,7 +86,8 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
         terms = qrels.last_terms
         archives = [archive_row(export, terms.version) for export in qrels.exports.all()]
         is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
-        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live, "licence": in_words(terms.licence)})
+        row = {"qrels": qrels, "archives": archives, "is_live": is_live, "licence": in_words(terms.licence)}
+        rows.append(row | {"part": f"archives-{qrels.pk}"})
     return rows
 
 

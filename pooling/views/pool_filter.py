@@ -18,7 +18,7 @@ from pooling.pools.filtering import filter_counts, left_out, refilter_pool, why_
 from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.pools.report import pool_counts
 from pooling.views.find import find_pool
-from pooling.views.pools import readable
+from pooling.views.pools import readable, work_on
 
 EXAMPLES = 5
 CACHED_SECONDS = 600
@@ -52,6 +52,7 @@ def filter_page(request: SignedInRequest, name: str) -> HttpResponse:
     people = list(pool.triples.filter(reason=TO_PEOPLE).order_by("id")[:EXAMPLES])
     context = {
         "pool": pool,
+        "work": work_on(pool),
         "counts": counts,
         "reasons": _reasons(pool, counts["by_reason"]),
         "always": _always(pool) if counts["pooled"] else [],

@@ -14,11 +14,12 @@ from core.views.acts import attempt, posted
 from core.views.files import kept_file
 from pooling.forms.pools import FreezeForm, GrowthForm
 from pooling.models import Pool
-from pooling.pools.build import freeze_pool, live_extensions
+from pooling.pools.build import freeze_pool
 from pooling.pools.growth import extend_pool, why_it_stays
 from pooling.pools.report import pool_counts
 from pooling.runs.lacking import lacking_runs
 from pooling.views.find import find_pool
+from pooling.views.pools import work_on
 
 
 @evaluator_required
@@ -61,7 +62,7 @@ def _page(request: SignedInRequest, pool: Pool, form: GrowthForm, freezing: Free
         "first": {key: count - sum(entry[key] for entry in grown) for key, count in now.items()},
         "seeds_left": pool.graph.num_test - counts["seeds"],
         "lacking": lacking_runs(pool, request.user),
-        "jobs": list(live_extensions(pool)),
+        "work": work_on(pool),
         "form": form,
         "freezing": freezing,
         "stays": why_it_stays(pool),

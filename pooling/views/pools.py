@@ -11,7 +11,8 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from core.jobs.lifecycle import start_job
+from core.jobs.lifecycle import live_jobs, start_job
+from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
 from core.views.files import csv_response, kept_file
@@ -40,7 +41,8 @@ def pools(request: HttpRequest) -> HttpResponse:
     to_people = Count("triples", filter=Q(triples__reason=TO_PEOPLE))
     rows = Pool.objects.select_related("graph").annotate(num_triples=Count("triples"), num_to_people=to_people)
     listed = archivable_page(request, rows.order_by("-created_at", "-id"), "pools")
-    return render(request, "pooling/pools/list.html", listed)
+    working = {job.pool_id: job for job in work_on(*listed["page"])}
+    return render(request, "pooling/pools/list.html", listed | {"working": working})
 
 
 @manager_required
@@ -88,6 +90,11 @@ def _estimate(request: HttpRequest, graph: Graph, form: PoolForm) -> HttpRespons
     return render(request, "pooling/pools/estimate.html", {"size": size, "form": form, "depth": form.data.get("depth")})
 
 
+def work_on(*pools: Pool) -> list[Job]:
+    """Return the jobs under way that build, score or extend one of the pools."""
+    return live_jobs(Q(pool__in=[pool.pk for pool in pools], kind__in=PoolingJob.values))
+
+
 @dataclass(frozen=True)
 class TripleRow:
     """A pooled triple by the names of its entities and relation, and their ids where these differ, else ""."""
@@ -127,6 +134,7 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     page, diagnosis = page_of(request, rows), diagnosis_of(pool)
     context = {
         "pool": pool,
+        "work": work_on(pool),
         "page": page,
         "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],
         "diagnosis": diagnosis,
@@ -146,6 +154,7 @@ def seeds(request: HttpRequest, name: str) -> HttpResponse:
     report = seed_report(pool)
     context = {
         "pool": pool,
+        "work": work_on(pool),
         "report": report,
         "smoothing": SMOOTHING,
         "charts": [_share_chart(report)] if report.rows else [],
@@ -187,7 +196,7 @@ def overlap(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     systems, families = _overlap(pool)
     charts = _overlap_charts(systems) if systems else []
-    context = {"pool": pool, "systems": systems, "families": families, "charts": charts}
+    context = {"pool": pool, "work": work_on(pool), "systems": systems, "families": families, "charts": charts}
     return render(request, "pooling/pools/overlap.html", context)
 
 

@@ -3,10 +3,12 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from core.jobs.lifecycle import live_jobs
 from core.people.roles import Right
 from core.views.access import SignedInRequest, evaluator_required, page_refusal, right_required
 from core.views.acts import attempt, or_message, posted
@@ -46,6 +48,7 @@ def runs(request: SignedInRequest, name: str) -> HttpResponse:
     rows = visible_runs(request.user).filter(system__graph=graph).order_by("system_id")
     content = {"graph": graph, "page": page_of(request, rows), "form": form, "adapters": ADAPTERS.values()}
     content["whole_bytes"] = WHOLE_BYTES
+    content["work"] = live_jobs(Q(graph=graph) | Q(system__graph=graph) | Q(pool__graph=graph))
     content["refused"] = refused_uploads(graph, request.user)
     content["private_at_first"] = is_private_at_first(request.user)
     return render(request, "pooling/runs/list.html", content)

@@ -1,15 +1,18 @@
 """The pages All systems, Systems of a graph, System and Compare, and the files of systems."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
-from core.jobs.lifecycle import live_workers, start_job
+from core.jobs.lifecycle import live_jobs, live_workers, start_job
+from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, page_refusal
 from core.views.acts import attempt, posted
@@ -36,7 +39,8 @@ NOTHING_STARTED = "All of these are trained already; nothing was started."
 def all_systems(request: HttpRequest) -> HttpResponse:
     rows = System.objects.select_related("graph", "run").order_by("graph__name", "id")
     page = page_of(request, rows.filter(archived=False, graph__archived=False))
-    return render(request, "pooling/systems/all.html", {"page": page, "families": families_of(page)})
+    context = {"page": page, "families": families_of(page), "working": working_on(page)}
+    return render(request, "pooling/systems/all.html", context)
 
 
 @evaluator_required
@@ -56,6 +60,7 @@ def systems(request: SignedInRequest, name: str) -> HttpResponse:
         "graph": graph,
         **listed,
         "families": families_of(listed["page"]),
+        "working": working_on(listed["page"]),
         "form": form,
         "choices": _choices(form),
         "other": other,
@@ -67,6 +72,11 @@ def systems(request: SignedInRequest, name: str) -> HttpResponse:
 def families_of(page: Any) -> dict[int, str]:
     """Return the family of each system of a page, by id."""
     return {system.pk: family_of(system) for system in page}
+
+
+def working_on(systems: Iterable[System]) -> dict[int | None, Job]:
+    """Return the job under way of each system that has one, by the id of the system."""
+    return {job.system_id: job for job in live_jobs(Q(system__in=[system.pk for system in systems]))}
 
 
 def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:
@@ -101,6 +111,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
         "jobs": jobs,
         "failed": next((job for job in jobs[:1] if job.state == JobState.FAILED), None),
         "busy": any(job.state in LIVE for job in jobs),
+        "work": live_jobs(Q(system=found)),
         "pools": found.pools.order_by("name"),
         "uses": uses_of(found),
         "files": list(FILES) if has_files(found) else [],
@@ -132,6 +143,7 @@ def compared(request: HttpRequest, name: str) -> HttpResponse:
         "graph": graph,
         "found": found,
         "rows": [(system, place, family_of(system)) for system, place in placed],
+        "working": working_on(found.systems),
         "charts": charts,
         "every": graph.systems.order_by("id").only("graph", "name", "archived"),
         "chosen": {system.name for system in found.systems},

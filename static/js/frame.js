@@ -1,4 +1,6 @@
-// The frame: counts that ask for action, kept up to date, and the search that Ctrl+K opens.
+// The frame: parts that renew themselves, counts that ask for action, kept up to date, and the search that Ctrl+K opens.
+import "./lib/live.js";
+
 const COUNTS_EVERY = 30_000;
 const dialog = document.querySelector("#search");
 const opener = document.querySelector("[data-search]");

@@ -2,4 +2,6 @@
 import "./lib/charts.js";
 import { makeSortable } from "./lib/sortable.js";
 
-document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
+const prepare = () => document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
+prepare();
+document.addEventListener("htmx:afterSwap", prepare); // the table of systems under training is new

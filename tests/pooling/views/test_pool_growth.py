@@ -53,9 +53,8 @@ def test_asking_starts_a_job_with_what_was_asked(pool, manager):
         }
     ]
     job = Job.objects.get()
-    extending = element(manager.get(URL), "extending")
-    assert [link["href"] for link in extending.all(tag="a")] == [f"/jobs/{job.pk}"]
-    assert extending.text.endswith(f"{job.get_state_display().lower()}.")
+    work = element(manager.get(URL), "work")
+    assert [link["href"] for link in work.all(tag="a")] == [f"/jobs/{job.pk}"]
     assert AuditEntry.objects.get(act="pool-extended").person.username == "boss"
 
 
