@@ -143,6 +143,7 @@ class AnnotationAct(models.TextChoices):
     FLAG_ANSWERED = "flag-answered", "answered a report"
     GOLD_ADDED = "gold-added", "added gold items"
     GOLD_REMOVED = "gold-removed", "took gold items out"
+    TRAINING_WAIVED = "training-waived", "let a person through the training"
     RECHECK_DRAWN = "recheck-drawn", "drew a re-check sample"
     LABELS_IMPORTED = "labels-imported", "imported labels"
     HOURS_EXPORTED = "hours-exported", "downloaded the hours of people"

@@ -20,6 +20,14 @@ class ConsentNeeded(Exception):  # noqa: N818
         self.wanted = wanted  # name of the page they came for
 
 
+class TrainingNeeded(Exception):  # noqa: N818
+    """Send a member to the training of a campaign, which they must pass before they label."""
+
+    def __init__(self, pool: str) -> None:
+        super().__init__(pool)
+        self.pool = pool
+
+
 class CampaignNotOpen(Exception):  # noqa: N818
     """Send a manager who asks for a page of a campaign to the page that opens it."""
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import account, annotate, campaigns, inbox, members, people, quality, release
+from annotation.views import account, annotate, campaigns, inbox, members, people, quality, release, training
 from annotation.views import questions as question
 from annotation.views import sources as source
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("campaigns/<slug:pool>/disputes", annotate.disputes, name="disputes"),
     path("campaigns/<slug:pool>/messages", inbox.own_messages, name="messages"),
     path("campaigns/<slug:pool>/guidelines", inbox.guidelines, name="guidelines"),
+    path("campaigns/<slug:pool>/training", training.training, name="campaign-training"),
     path("campaigns/<slug:pool>/consent", members.consent, name="consent"),
     path("invitations/<str:token>", members.invitation, name="invitation"),
     path("people", people.people, name="people"),

@@ -104,6 +104,7 @@ PAGES = {
     "disputes": Page("", "Disputes", "Disputes in {campaign.pool.name}"),
     "messages": Page("", "My reports", "My reports in {campaign.pool.name}"),
     "guidelines": Page("", "Guidelines", "Guidelines of {pool.name}"),
+    "campaign-training": Page("", "Training", "Training for {campaign.pool.name}"),
     "consent": Page("", "Personal data", "Personal data in {campaign.pool.name}"),
     # evaluation
     "evaluation": Page("pool", "Evaluation", "Evaluation of {pool.name}"),

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.errors import CampaignNotOpen, ConsentNeeded
+from annotation.errors import CampaignNotOpen, ConsentNeeded, TrainingNeeded
 from core.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 class ShowUserErrors:
     """Show the message of a UserError that reached the top, with status 503, instead of a bare 500.
 
-    A GoneError gets 404; ConsentNeeded leads to the text on personal data, CampaignNotOpen to the page that opens the
-    campaign.
+    A GoneError gets 404; ConsentNeeded leads to the text on personal data, TrainingNeeded to the training,
+    CampaignNotOpen to the page that opens the campaign.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -31,6 +31,8 @@ class ShowUserErrors:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, ConsentNeeded):
             return redirect(reverse("consent", args=[error.pool], query={"to": error.wanted}))
+        if isinstance(error, TrainingNeeded):
+            return redirect("campaign-training", error.pool)
         if isinstance(error, CampaignNotOpen):
             messages.info(request, f"The campaign of {error.pool} is not open yet. Open it first.")
             return redirect("campaign", error.pool)

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _lazy
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
@@ -17,12 +18,13 @@ from rest_framework.response import Response
 
 from annotation.api import schema
 from annotation.api import serializers as data
-from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYours
+from annotation.errors import AnswerRefused, ConsentNeeded, EvidenceError, NotYours, TrainingNeeded
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_labels
+from annotation.labelling.training import check_trained
 from annotation.messages import flags
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
@@ -35,6 +37,7 @@ from core.api.listing import ByCursor, Listing
 from core.api.throttle import ByPerson
 from core.enums import TokenScope
 
+TRAIN_FIRST = _lazy("This campaign begins with a training. Pass it before you label.")
 _CONSENT = "Read how your data is used, and agree to it, before you label."
 
 
@@ -55,6 +58,9 @@ class Endpoint(base.Endpoint):
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ConsentNeeded):
             told = {"error": _CONSENT, "consent": reverse("consent", args=[exc.pool])}
+            return Response(told, status.HTTP_403_FORBIDDEN)
+        if isinstance(exc, TrainingNeeded):
+            told = {"error": str(TRAIN_FIRST), "training": reverse("campaign-training", args=[exc.pool])}
             return Response(told, status.HTTP_403_FORBIDDEN)
         return super().handle_exception(exc)
 
@@ -81,6 +87,7 @@ class Claim(Endpoint):
     @extend_schema(request=data.ClaimInput, responses=schema.Claimed)
     def post(self, request: SignedInRequest, pool: str) -> Response:
         campaign = self.campaign(pool)
+        check_trained(campaign, request.user)
         places = check.claim_questions(campaign, request.user, checked(data.ClaimInput, request)["count"])
         return Response({"campaign": data.campaign_data(campaign)} | data.questions_data(campaign, places))
 

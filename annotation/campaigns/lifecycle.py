@@ -31,6 +31,8 @@ LIMITS = {
     "lease_minutes": (1, 1440, "A question is held for {} to {} minutes."),
     "undo_minutes": (0, 1440, "A label can be changed for {} to {} minutes."),
     "gold_percent": (0, 50, "Gold items come with {} to {} of a hundred questions."),
+    "training_items": (0, 50, "Training has {} to {} questions."),
+    "training_percent": (0, 100, "The pass mark is {} to {} percent."),
 }
 NO_MOVE = "The campaign is {was}: it cannot be {wanted} before it is opened again."
 _MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", CampaignState.OPEN: "opened again"}
@@ -118,15 +120,27 @@ def answer_is_judged(sender: Any, pool: Pool, **_: Any) -> bool:
 def set_rules(campaign: Campaign, *, by: User | None = None, **rules: Any) -> list[str]:
     """Set rules (fields of Campaign) that hold from the next answer on; return the names of what changed.
 
-    Existing labels stay. CampaignError for a rule outside its limits or choices, and a contact who is not a manager.
+    Existing labels stay. CampaignError for a rule outside its limits or choices, a contact who is not a manager,
+    and more training questions than gold items.
     """
     for name, value in rules.items():
         check_rule(name, value)
+    _check_training(campaign, rules)
     with transaction.atomic():
         contact, before = rules.get("contact"), lock_campaign(campaign).contact_id
         if contact and contact.pk != before and not managers().filter(pk=contact.pk).exists():
             raise CampaignError(f"{contact.username} is not a manager: only managers answer reports.")
         return change_fields(campaign, rules, AnnotationAct.RULES_SET, by)
+
+
+def _check_training(campaign: Campaign, rules: Mapping[str, Any]) -> None:
+    """Raise CampaignError if training would have more questions than there are gold items."""
+    wanted, there = rules.get("training_items", 0), campaign.golds.filter(is_active=True).count()
+    if wanted > max(there, campaign.training_items):
+        raise CampaignError(
+            f"Training takes its questions from the gold items: you asked for {wanted}, and there are {there}. "
+            "Add gold items on the page Checks first."
+        )
 
 
 def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool:

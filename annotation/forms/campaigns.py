@@ -59,6 +59,14 @@ class RulesForm(PageForm):
     gold_percent = _limited(
         "gold_percent", "Gold items, percent", "Gold questions per 100 questions given to a person. 0: none."
     )
+    training_items = _limited(
+        "training_items",
+        "Training questions",
+        "Gold items that each person answers with feedback before the first real question. 0: no training.",
+    )
+    training_percent = _limited(
+        "training_percent", "Pass mark, percent", "Correct answers that pass the training. Others try again or wait."
+    )
     contact = forms.ModelChoiceField(
         label="Contact",
         queryset=User.objects.none(),
@@ -99,7 +107,8 @@ class GoldFileForm(PageForm):
     file = forms.FileField(
         label="Label file",
         allow_empty_file=False,
-        help_text="TSV of head, relation, tail and Y or N, by key; at most 1 MiB. None of them may be an item.",
+        help_text="TSV of head, relation, tail and Y or N, by key; annotator and source may follow. At most 1 MiB. "
+        "None of them may be an item.",
     )
 
     def clean_file(self) -> Any:
@@ -116,6 +125,21 @@ class GoldStateForm(forms.Form):
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         set_rows(self, "gold", campaign.golds.all())
+
+
+class TraineeForm(forms.Form):
+    """The button that lets a person label without having passed the training."""
+
+    person = forms.ModelChoiceField(queryset=User.objects.none())
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_rows(self, "person", User.objects.filter(memberships__campaign=campaign).distinct())
+
+
+class TrainingForm(PageForm):
+    question = forms.IntegerField(widget=forms.HiddenInput)
+    answer = forms.ChoiceField(choices=Answer.choices)
 
 
 class RecheckForm(PageForm):

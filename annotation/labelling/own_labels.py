@@ -14,8 +14,9 @@ from django.utils import timezone
 from annotation.enums import CampaignState, CheckKind, SlotState
 from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.queue import held_slots
+from annotation.labelling.training import needs_training
 from annotation.messages.flags import new_answers
-from annotation.models import Campaign, Check, CheckLabel, Item, Label
+from annotation.models import Campaign, Check, CheckLabel, Item, Label, TrainingQuestion
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
 from core.people.roles import CampaignRole
@@ -102,6 +103,7 @@ class OwnProgress:
     has_questions: bool  # something is waiting for this person to label
     disputes: int | None  # waiting for this person to adjudicate; None unless the person is an adjudicator
     answers: int  # to own reports in the last days
+    training: int  # questions of the training that comes first; 0: none, or it is passed
 
 
 def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
@@ -137,7 +139,8 @@ def questions_left(user: User, campaign: Campaign) -> int:
     left += open_checks.filter(kind=CheckKind.RECHECK).count()
     if campaign.gold_percent:
         given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
-        left += campaign.golds.filter(~Exists(given), is_active=True).count()
+        trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
+        left += campaign.golds.filter(~Exists(given), ~Exists(trained), is_active=True).count()
     return left
 
 
@@ -153,5 +156,7 @@ def own_progress(user: User) -> list[OwnProgress]:
         waits = waits or may_release(campaign)  # a claim would release the next batch
         if CampaignRole.ADJUDICATOR in roles:
             disputes = held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()
-        found.append(OwnProgress(campaign, roles, *counts, waits, disputes, new_answers(user, campaign).count()))
+        answers, training = new_answers(user, campaign).count(), needs_training(campaign, user)
+        training_items = campaign.training_items if training else 0
+        found.append(OwnProgress(campaign, roles, *counts, waits, disputes, answers, training_items))
     return found

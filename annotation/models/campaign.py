@@ -18,6 +18,10 @@ class Campaign(models.Model):
     gold_percent = models.PositiveSmallIntegerField(
         default=0, help_text="of a hundred questions given out so many more are gold items"
     )
+    training_items = models.PositiveSmallIntegerField(
+        default=0, help_text="gold items with feedback before a person's first question; 0: no training"
+    )
+    training_percent = models.PositiveSmallIntegerField(default=80, help_text="correct answers that pass the training")
     personal_data = models.TextField(blank=True, help_text="what members agree to before they label; Markdown")
     contact = models.ForeignKey(
         User,
@@ -54,6 +58,7 @@ class Campaign(models.Model):
             CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
             CheckConstraint(condition=Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"),
             CheckConstraint(condition=Q(gold_percent__lte=50), name="campaign_gold_at_most_half"),
+            CheckConstraint(condition=Q(training_percent__lte=100), name="campaign_training_percent_possible"),
         ]
 
     def __str__(self) -> str:

@@ -25,6 +25,8 @@ class Gold(models.Model):
     side = models.CharField(max_length=4, help_text="which side of it the question masks")
     answer = models.CharField(max_length=1, choices=Answer, help_text="the known one: Y or N")
     origin = models.CharField(max_length=10, choices=GoldOrigin)
+    source_url = models.CharField(max_length=2000, blank=True, help_text="where the known answer is from")
+    passage = models.TextField(blank=True, help_text="what that source says")
     is_active = models.BooleanField(default=True, help_text="is still given out")
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -14,7 +14,16 @@ from django.db.models import F, Q, QuerySet
 from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
-from annotation.models import Campaign, CheckLabel, Flag, ImportedLabel, Invitation, Label, SurplusLabel
+from annotation.models import (
+    Campaign,
+    CheckLabel,
+    Flag,
+    ImportedLabel,
+    Invitation,
+    Label,
+    SurplusLabel,
+    TrainingQuestion,
+)
 from annotation.people import accounts
 from core.models import AuditEntry
 from core.people.audit_log import record
@@ -23,7 +32,7 @@ from core.people.tokens import revoke_all, token_data
 # acts about a person that do not tell which of their answers are checks, nor what became of them
 _TOLD = (
     AnnotationAct.ROLE_GIVEN, AnnotationAct.ROLE_TAKEN, AnnotationAct.INVITATION_USED, AnnotationAct.PASSWORD_LINK,
-    AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED,
+    AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED, AnnotationAct.TRAINING_WAIVED,
 )  # fmt: skip
 _FIELDS = ("client_id", "answer", "source_url", "passage", "comment", "active_ms", "away_ms", "is_bulk", "created_at")
 
@@ -48,6 +57,12 @@ def own_data(user: User) -> dict[str, Any]:
         ),
         "labels": sorted(_labels(user), key=lambda row: row["at"]),
         "surplus_labels": sorted(_surplus(user), key=lambda row: row["at"]),
+        "training": list(
+            TrainingQuestion.objects.filter(training__person=user)
+            .exclude(answer="")
+            .order_by("answered_at")
+            .values("round", "answer", pool=F("training__campaign__pool__name"), at=F("answered_at"))
+        ),
         "reports": [
             {
                 "at": flag.created_at,

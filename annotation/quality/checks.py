@@ -20,7 +20,7 @@ from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.labelling.queue import by_template, claim, lease_end, slots_in_hand
-from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot
+from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
@@ -28,7 +28,8 @@ from pooling.graphs.opening import open_graph
 from pooling.pools.files import several
 from pooling.pools.kernels.filters import TYPES
 
-_GOLD = ("head", "relation", "tail", "answer", "origin")
+_GOLD = ("head", "relation", "tail", "answer", "origin", "source_url", "passage")
+GoldRow = tuple[int, int, int, str, str, str, str]  # values of _GOLD
 Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
 IS_ITEM = "people label this triple, so it cannot be a gold item"
@@ -111,7 +112,9 @@ def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collectio
     groups: dict[Question, list[Slot]] = {}
     for slot in fresh:
         groups.setdefault(question_of(slot.item), []).append(slot)
-    fitting = [gold for gold in campaign.golds.filter(~Exists(seen), is_active=True) if question_of(gold) in groups]
+    trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)  # told the answer
+    unseen = campaign.golds.filter(~Exists(seen), ~Exists(trained), is_active=True)
+    fitting = [gold for gold in unseen if question_of(gold) in groups]
     if not fitting:
         return []
     found = []
@@ -165,7 +168,7 @@ def gold_from_pool(
                 " are asked. Ask for fewer."
             )
     rows = [
-        (*there[i], answer, origin)
+        (*there[i], answer, origin, "", "")
         for there, wanted, answer, origin in (
             (yes, positives, Answer.YES, GoldOrigin.SEED),
             (no, negatives, Answer.NO, GoldOrigin.FILTER),
@@ -188,7 +191,7 @@ def gold_supply(campaign: Campaign) -> tuple[list[tuple[int, int, int]], list[tu
 
 
 def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) -> GoldAdded:
-    """Add gold items of a label file (TSV head, relation, tail, Y or N), all or nothing.
+    """Add gold items of a label file (head, relation, tail, Y or N; a source, if it has one), all or nothing.
 
     CampaignError names the lines that cannot be gold: unknown names, can't tell, a triple that people label, or one
     whose question has no other candidate, since it would be recognised by standing alone.
@@ -211,13 +214,13 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
                 f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"
             )
         else:
-            rows.append((*line.triple, line.answer, GoldOrigin.FILE))
+            rows.append((*line.triple, line.answer, GoldOrigin.FILE, line.source_url, line.passage))
     if problems:
         raise CampaignError(several(problems, "Correct the file; no gold item was added."))
     return _add_gold(campaign, rows, by)
 
 
-def _add_gold(campaign: Campaign, rows: Sequence[tuple[int, int, int, str, str]], by: User | None) -> GoldAdded:
+def _add_gold(campaign: Campaign, rows: Sequence[GoldRow], by: User | None) -> GoldAdded:
     present = set(campaign.golds.values_list("head", "relation", "tail"))
     new = {row[:3]: row for row in rows if row[:3] not in present}  # by triple: a repeated one is added once
     asked = _asked(campaign)

@@ -18,6 +18,7 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
 from annotation.labelling.own_labels import changeable_tickets, own_labels
 from annotation.labelling.submit import SubmitResult, change
+from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown
 from annotation.models import Campaign
@@ -76,6 +77,8 @@ def _with_side_window(response: HttpResponse) -> HttpResponse:
 @ensure_csrf_cookie
 def annotate(request: HttpRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
+    assert isinstance(request.user, User)
+    check_trained(campaign, request.user)
     context = _context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
     return _with_side_window(render(request, "annotation/labelling/annotate_page.html", context))
 

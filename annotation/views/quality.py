@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET, require_safe
 from annotation.campaigns.items import people_who_answered
 from annotation.campaigns.outlook import after_withdrawal
 from annotation.campaigns.overview import pace
-from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm, WithdrawForm
+from annotation.forms.campaigns import GoldDrawForm, GoldFileForm, GoldStateForm, RecheckForm, TraineeForm, WithdrawForm
+from annotation.labelling.training import let_through, trainees
 from annotation.labelling.withdraw import preview_withdrawal, withdraw_labels
 from annotation.models import Campaign
 from annotation.quality.annotators import LAST, annotator_detail, annotators, took_part
@@ -115,8 +116,10 @@ def checks(request: SignedInRequest, name: str) -> HttpResponse:
     file = GoldFileForm(data := posted(request, "file"), request.FILES if data is not None else None)
     sample = RecheckForm(campaign, request.GET if asks_preview else posted(request, "recheck"))
     switch = GoldStateForm(campaign, posted(request, "gold"))
+    through = TraineeForm(campaign, posted(request, "training"))
     forms = {"draw": draw, "file": file, "recheck": sample}
-    if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign, {"gold": switch})):
+    buttons = {"gold": switch, "training": through}
+    if request.method == "POST" and (done := do_act(request, _ACTS, forms, campaign, buttons)):
         messages.success(request, done)
         return redirect("checks", name)
     context: dict[str, Any] = {"draw": draw, "file": file, "sample": sample, "samples": recheck_report(campaign)}
@@ -128,6 +131,8 @@ def checks(request: SignedInRequest, name: str) -> HttpResponse:
     context |= {"page": page, "rows": gold_rows(campaign, page), "num_active": num_active}
     if percent:
         context |= {"every": 100 / percent, "last_for": 100 * num_active // percent}
+    if campaign.training_items:
+        context["trainees"] = trainees(campaign)
     return campaign_page(request, campaign, "annotation/quality/check_list.html", context)
 
 
@@ -137,7 +142,8 @@ def _recheck(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
 
 def _file(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     try:
-        with kept_file(asked["file"], "upload.tsv") as path:
+        name = "upload.jsonl" if asked["file"].name.endswith(".jsonl") else "upload.tsv"
+        with kept_file(asked["file"], name) as path:
             assert path is not None  # the form requires a file
             return told.gold_added(gold_from_file(campaign, path, by=by))
     except UserError as error:
@@ -149,9 +155,15 @@ def _switch(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
     return told.GOLD_GIVEN_OUT if asked["active"] else told.GOLD_TAKEN_OUT
 
 
+def _let_through(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
+    let_through(campaign, asked["person"], by=by)
+    return told.let_through(asked["person"])
+
+
 _ACTS: dict[str, Handler[str]] = {
     "draw": lambda campaign, asked, by: told.gold_added(gold_from_pool(campaign, **asked, by=by)),
     "file": _file,
     "recheck": _recheck,
     "gold": _switch,
+    "training": _let_through,
 }

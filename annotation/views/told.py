@@ -34,6 +34,10 @@ def recheck_drawn(person: User, drawn: int) -> str:
     return f"{person.username} gets {counted(drawn, 'judgement')} again, among other questions."
 
 
+def let_through(person: User) -> str:
+    return f"{person.username} can label now."
+
+
 def batch_released(batch: Batch | None) -> str:
     return f"Batch {batch.number} is released: {counted(batch.size, 'triple')}." if batch else ALL_RELEASED
 

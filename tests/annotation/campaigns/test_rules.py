@@ -9,7 +9,15 @@ from annotation.models import Campaign, SurplusLabel
 from core.models import AuditEntry
 from tests.annotation.factories import answer, claim, label_item
 
-RULES = {"evidence_rule": "both", "lease_minutes": 15, "undo_minutes": 15, "gold_percent": 0, "contact": None}
+RULES = {
+    "evidence_rule": "both",
+    "lease_minutes": 15,
+    "undo_minutes": 15,
+    "gold_percent": 0,
+    "training_items": 0,
+    "training_percent": 80,
+    "contact": None,
+}
 
 
 def test_rules_are_set_and_the_audit_log_has_old_and_new(world) -> None:
@@ -61,6 +69,8 @@ def test_same_rules_leave_no_entry(world) -> None:
         ("undo_minutes", -1, "changed for 0 to 1440 minutes"),
         ("undo_minutes", 1441, "You gave 1441"),
         ("gold_percent", 51, "0 to 50 of a hundred"),
+        ("training_items", 51, "0 to 50 questions"),
+        ("training_percent", 101, "0 to 100 percent"),
     ],
 )
 def test_rule_outside_its_limits_changes_nothing(world, rule, value, message) -> None:

@@ -1,0 +1,8 @@
+// The training page: the answers have their keys, and what leads on has the focus.
+
+import { bindKeys } from "./lib/keys.js";
+
+const answers = Object.fromEntries([["y", "Y"], ["n", "N"], ["s", "?"]].map(([key, value]) => [key, document.querySelector(`.training-answers [value="${value}"]`)]));
+
+bindKeys((name) => answers[name] && (() => answers[name].click()), (field) => field.blur());
+document.querySelector("[data-next]")?.focus();
