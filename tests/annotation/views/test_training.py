@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.test import Client
 
@@ -22,8 +24,8 @@ def training(world: World, tmp_path) -> Campaign:
     """Of a seed (yes), a triple filtered for its types (no), and one of a file (no); two correct answers pass."""
     gold_from_pool(world.campaign, positives=1, negatives=1)
     file = tmp_path / "gold.jsonl"
-    line = '{{"head": "p1", "relation": "lived_in", "tail": "c1", "label": "N", "evidence": "{}", "passage": "Never there."}}\n'
-    file.write_text(line.format(SOURCE))
+    line = {"head": "p1", "relation": "lived_in", "tail": "c1", "label": "N", "evidence": SOURCE}
+    file.write_text(json.dumps(line | {"passage": "Never there."}) + "\n")
     gold_from_file(world.campaign, file)
     set_rules(world.campaign, training_items=3, training_percent=60)
     return world.campaign
