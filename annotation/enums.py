@@ -109,6 +109,13 @@ class FlagKind(models.TextChoices):
     OTHER = "other", "Something else"
 
 
+class AnnotationJob(models.TextChoices):
+    """Kinds of job of this app; annotation/jobs.py says what each needs."""
+
+    OPEN_CAMPAIGN = "open-campaign", "open campaign"
+    RELEASE = "release-triples", "release triples"
+
+
 class AnnotationAct(models.TextChoices):
     """Acts of this app in the audit log."""
 

@@ -63,6 +63,7 @@ PAGES = {
     "pools": Page("", "Pools"),
     "pools-archive": Page("pools", "Archive", "Pools", "Archived pools"),
     "pool-new": Page("pools", "Build", "Build a pool", "Build a pool"),
+    "pool-import": Page("pools", "Import a pool", "Import a pool", "Import a pool"),
     "test-set-import": Page("pools", "Import", "Import a judged test set", "Import a judged test set"),
     "pool": Page("pools", "{pool.name}", args="pool.name"),
     "pool-delete": Page("pool", "Delete", "Delete {pool.name}", "Delete the pool {pool.name}"),

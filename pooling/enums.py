@@ -95,5 +95,6 @@ class PoolingJob(models.TextChoices):
     BUILD_POOL = "build-pool", "build pool"
     EXTEND_POOL = "extend-pool", "extend pool"
     SCORE = "score", "score run"
+    FILTER_POOL = "filter-pool", "filter pool"
     IMPORT_GRAPH = "import-graph", "import graph"
     IMPORT_RUN = "import-run", "import run"

@@ -27,6 +27,7 @@ JOBS = (
     JobType(PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left),
     JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
+    JobType(PoolingJob.FILTER_POOL, "cpu", "pooling.pools.filtering.run_filter_pool", "filter"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
     JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
     JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from pooling.views import graph_import, pool_filter, pool_growth, system_change
+from pooling.views import graph_import, pool_filter, pool_growth, pool_import, system_change
 from pooling.views import graphs as graph
 from pooling.views import jobs as job
 from pooling.views import pools as pool
@@ -32,6 +32,7 @@ urlpatterns = [
     path("systems", system.all_systems, name="systems-all"),
     path("pools", pool.pools, name="pools"),
     path("pools/new", pool.new, name="pool-new"),
+    path("import-pool", pool_import.upload, name="pool-import"),
     path("pools/<slug:name>/triples", pool.triples, name="pool-triples"),
     path("pools/<slug:name>/seeds", pool.seeds, name="pool-seeds"),
     path("pools/<slug:name>/seeds.csv", pool.seeds_csv, name="pool-seeds-csv"),
@@ -39,6 +40,7 @@ urlpatterns = [
     path("pools/<slug:name>/overlap.csv", pool.overlap_csv, name="pool-overlap-csv"),
     path("pools/<slug:name>/growth", pool_growth.growth, name="pool-growth"),
     path("pools/<slug:name>/freeze", pool_growth.freeze, name="pool-freeze"),
+    path("pools/<slug:name>/score", run.score, name="pool-score"),
     path("pools/<slug:name>/filter", pool_filter.filter_page, name="pool-filter"),
     path("jobs", job.jobs, name="jobs"),
     path("jobs/<int:pk>", job.job, name="job"),

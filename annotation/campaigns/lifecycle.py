@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import AnnotationAct, CampaignState, EvidenceRule
+from annotation.enums import AnnotationAct, AnnotationJob, CampaignState, EvidenceRule
 from annotation.errors import CampaignError
 from annotation.judging.transitions import move_campaign
 from annotation.messages.guidelines import first_guidelines
@@ -18,12 +18,15 @@ from annotation.questions.templates import ensure_templates
 from annotation.release.audit_sample import plan_audit_batch
 from annotation.release.items import make_batches, refresh_statistics
 from annotation.release.next_batch import lock_campaign, plan_next_batch, unreleased
-from annotation.release.settings import DEFAULT_ORDER, change_fields, check_order, check_seed
+from annotation.release.settings import DEFAULT_ORDER, RELEASE_AT_ONCE, change_fields, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
 from core.callbacks import Tell
 from core.database import held
+from core.jobs.lifecycle import start_job
+from core.jobs.progress import Progress
+from core.models import Job
 from core.people.audit_log import record
-from pooling.enums import PoolState
+from pooling.enums import TO_PEOPLE, PoolState
 from pooling.models import Pool
 
 # rule: its lowest and highest value, and the sentence that says so
@@ -56,18 +59,12 @@ def open_campaign(
 
     `audit`: the share of the filtered triples that is mixed in, as an audit sample. CampaignError if it cannot open.
     """
-    if pool.state != PoolState.READY:
-        raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
-    _refuse_second(pool)
     check_rule("evidence_rule", evidence_rule)
     if not 1 <= lease_minutes <= 1440:
         raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
     check_seed(seed)
     settings_of_order = check_order(order, order_settings or {}, batch_size)
-    if not unreleased(pool).exists():
-        raise CampaignError(f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it.")
-    ensure_templates(pool.graph)
-    refuse_without_words(pool, filtered=bool(audit))
+    check_pool(pool, audit=bool(audit))
     with transaction.atomic():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         held(pool)
@@ -94,6 +91,34 @@ def open_campaign(
         record(created_by, AnnotationAct.CAMPAIGN_OPENED, pool=pool, about=about)
         refresh_statistics()
     return campaign
+
+
+def check_pool(pool: Pool, *, audit: bool) -> None:
+    """Raise CampaignError if a campaign of this pool cannot open; `audit`: filtered triples come to people too."""
+    if pool.state != PoolState.READY:
+        raise CampaignError(f"Pool {pool.name} is {pool.get_state_display()}: wait until it is ready.")
+    _refuse_second(pool)
+    if not unreleased(pool).exists():
+        raise CampaignError(f"Pool {pool.name} has no triple for people: it is empty, or filters took all of it.")
+    ensure_templates(pool.graph)
+    refuse_without_words(pool, filtered=audit)
+
+
+def open_or_start(pool: Pool, options: Mapping[str, Any], by: User) -> Campaign | Job:
+    """Open the campaign with these options of open_campaign; a job opens it if there are many triples to release."""
+    if pool.triples.filter(reason=TO_PEOPLE).count() <= RELEASE_AT_ONCE:
+        return open_campaign(pool, **options, created_by=by)
+    check_order(options["order"], options["order_settings"], options["batch_size"])
+    check_pool(pool, audit=bool(options["audit"]))
+    return start_job(AnnotationJob.OPEN_CAMPAIGN, pool=pool, params=dict(options), user=by)
+
+
+def run_open(job: Job, progress: Progress) -> None:
+    """Open the campaign of a job, unless an attempt before has opened it."""
+    assert job.pool is not None
+    if not Campaign.objects.filter(pool=job.pool).exists():
+        tell = progress.teller("releasing triples", "triples")
+        open_campaign(job.pool, **job.params, created_by=job.created_by, progress=tell)
 
 
 def _refuse_second(pool: Pool) -> None:

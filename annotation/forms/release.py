@@ -9,12 +9,16 @@ from django import forms
 from annotation.enums import TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
-from annotation.release.settings import DEFAULT_ORDER, LARGEST_SEED, OrderSettings, read_settings, write_settings
+from annotation.release.settings import (
+    DEFAULT_ORDER,
+    LARGEST_SEED,
+    RELEASE_AT_ONCE,
+    OrderSettings,
+    read_settings,
+    write_settings,
+)
 from core.forms import PageForm, set_choices
 from pooling.orders import ORDERS
-
-# most triples that a page releases; more take longer than a page may take to answer
-RELEASE_IN_BROWSER = 50_000
 
 
 class OrderForm(PageForm):
@@ -22,7 +26,7 @@ class OrderForm(PageForm):
     batch_size = forms.IntegerField(
         label="Triples in a batch",
         min_value=0,
-        max_value=RELEASE_IN_BROWSER,
+        max_value=RELEASE_AT_ONCE,
         initial=0,
         help_text="The next batch comes when somebody finds nothing to label. 0: everything at once, then the order "
         "has no part.",

@@ -7,11 +7,14 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.enums import AnnotationAct, TargetMeasure
+from annotation.enums import AnnotationAct, AnnotationJob, TargetMeasure
 from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.items import make_batches, refresh_statistics
-from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed
+from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed, unreleased
+from core.jobs.lifecycle import start_job
+from core.jobs.progress import Progress
+from core.models import Job
 from core.people.audit_log import record
 from pooling.orders import ORDERS
 from pooling.orders.base import JudgingState, OrderPool
@@ -19,6 +22,7 @@ from pooling.orders.base import JudgingState, OrderPool
 DEFAULT_ORDER = "depth"
 LARGEST = 1_000_000  # triples of a batch, labels of a budget
 LARGEST_SEED = 2**31 - 1
+RELEASE_AT_ONCE = 50_000  # triples; more take longer than a page may take to answer, so a job releases them
 
 OrderSettings = dict[str, float | list[float]]
 
@@ -110,6 +114,23 @@ def set_order(
                 make_batches(locked, [plan])
                 refresh_statistics()
     return changed
+
+
+def set_order_or_start(
+    campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int, whole_questions: bool, by: User
+) -> list[str] | Job:
+    """Do what `set_order` does, by a job if many triples are released; return the names of what changed, or the job."""
+    asked = {"order": order, "settings": dict(settings), "batch_size": batch_size, "whole_questions": whole_questions}
+    if batch_size or unreleased(campaign.pool).count() <= RELEASE_AT_ONCE:
+        return set_order(campaign, **asked, by=by)
+    check_order(order, settings, batch_size)
+    refuse_closed(campaign)
+    return start_job(AnnotationJob.RELEASE, pool=campaign.pool, params=asked, user=by)
+
+
+def run_set_order(job: Job, progress: Progress) -> None:
+    """Set the order of the campaign of a job, which releases what is left."""
+    set_order(Campaign.objects.get(pool=job.pool), **job.params, by=job.created_by)
 
 
 def set_stopping(

@@ -9,12 +9,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from annotation.campaigns.items import find_items, history, item_rows
-from annotation.campaigns.lifecycle import open_campaign, set_rules, set_state
+from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import Outlook, outlook
 from annotation.campaigns.overview import Overview, overview
-from annotation.enums import CampaignState, ItemState
+from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
-from annotation.forms.release import RELEASE_IN_BROWSER, OpenForm
+from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
 from annotation.questions.reading import named, unread_relations, without_words, write_address
@@ -23,6 +23,8 @@ from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
+from core.enums import LIVE
+from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
 from core.views.acts import attempt, do_act, posted
 from core.views.pagination import page_of
@@ -78,13 +80,17 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
     if request.method == "POST":
         # a bare request opens it in the usual way, everything at once
         form = OpenForm({"order": DEFAULT_ORDER, "batch_size": 0, "audit_percent": 0} | request.POST.dict())
-        if attempt(form, lambda asked: open_campaign(pool, **form.options(), created_by=request.user)):
+        opened = attempt(form, lambda asked: open_or_start(pool, form.options(), request.user))
+        if isinstance(opened, Job):
+            return redirect("job", opened.pk)
+        if opened:
             messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
             return redirect("campaign", pool.name)
     num = pool.triples.filter(reason=TO_PEOPLE).count()
     unread = unread_relations(pool) if num else []
     odd = without_words(unread)
-    context = {"pool": pool, "to_people": num, "in_browser": num <= RELEASE_IN_BROWSER, "form": form}
+    context = {"pool": pool, "to_people": num, "form": form}
+    context["opening"] = pool.jobs.filter(kind=AnnotationJob.OPEN_CAMPAIGN, state__in=LIVE).first()
     context |= {"without_words": odd, "named": named(odd), "write": write_address(pool), "unread": len(unread)}
     return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
 

@@ -4,19 +4,19 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
 from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
-from annotation.forms.release import RELEASE_IN_BROWSER, AuditForm, OrderForm, StoppingForm
+from annotation.forms.release import AuditForm, OrderForm, StoppingForm
 from annotation.models import Campaign
 from annotation.release.audit_sample import audited, draw_audit
 from annotation.release.items import batch_rows
 from annotation.release.next_batch import release_next, stop_reason, unreleased
-from annotation.release.settings import set_order, set_stopping
+from annotation.release.settings import set_order_or_start, set_stopping
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
+from core.models import Job
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
@@ -56,10 +56,8 @@ def _audit(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
 
 
 def _order(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    if not asked["batch_size"] and unreleased(campaign.pool).count() > RELEASE_IN_BROWSER:
-        many = f"So many are released on the server: release_batch {campaign.pool.name} --all"
-        raise ValidationError({"batch_size": ValidationError(many, "many")})
-    return told.saved(set_order(campaign, whole_questions=not asked.pop("single"), **asked, by=by))
+    done = set_order_or_start(campaign, whole_questions=not asked.pop("single"), **asked, by=by)
+    return told.release_started(done) if isinstance(done, Job) else told.saved(done)
 
 
 _ACTS: dict[str, Handler[str]] = {

@@ -8,6 +8,7 @@ from annotation.labelling.withdraw import Withdrawal
 from annotation.models import Batch, GuidelineVersion, Source
 from annotation.quality.checks import GoldAdded
 from annotation.release.audit_sample import AuditDrawn
+from core.models import Job
 from pooling.models import Relation
 
 GOLD_GIVEN_OUT = "The gold item is given out again."
@@ -40,6 +41,10 @@ def let_through(person: User) -> str:
 
 def batch_released(batch: Batch | None) -> str:
     return f"Batch {batch.number} is released: {counted(batch.size, 'triple')}." if batch else ALL_RELEASED
+
+
+def release_started(job: Job) -> str:
+    return f"Job {job.pk} releases the triples and then sets the order."
 
 
 def audit_drawn(drawn: AuditDrawn) -> str:

@@ -328,9 +328,9 @@ def _none_ready(pool: Pool, left_out: Sequence[str], unasked: Sequence[str]) -> 
             f"No system has a run for pool {pool.name}: {', '.join(unasked)} was asked none of its questions. Import a "
             f"run that answers the topics of this pool (export_topics {pool.name} FILE), or train a system."
         )
-    return f"No system has the rank rows that pool {pool.name} needs: run score_runs {pool.name}" + (
-        f" (incomplete: {', '.join(left_out)})." if left_out else f", after train_systems {pool.graph.name}."
-    )
+    how = f"have its systems scored on its overview, or by score_runs {pool.name}"
+    what = f"{how} (incomplete: {', '.join(left_out)})" if left_out else f"train systems on {pool.graph}, then {how}"
+    return f"No system has the rank rows that pool {pool.name} needs: {what}."
 
 
 def returned_counts(

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
-from core.jobs.lifecycle import start_job
 from core.models import Job
 from evaluation.labels.pool_table import PoolTable, evaluated
-from pooling.enums import PoolingJob
 from pooling.models import Pool, Run
+from pooling.runs.start_scoring import start_scoring
 from pooling.training.train import systems_with_runs
 
 
@@ -59,4 +58,4 @@ def trained_here(pool: Pool, asked: Sequence[str]) -> list[str]:
 def score_again(pool: Pool, names: Collection[str], user: User | None) -> list[Job]:
     """Start a scoring job for each of these systems, or return the one under way."""
     systems = [system for system in systems_with_runs(pool) if system.name in names]
-    return [start_job(PoolingJob.SCORE, pool=pool, system=system, user=user) for system in systems]
+    return start_scoring(pool, systems, user=user)

@@ -48,6 +48,7 @@ class StageCounts:
     imported: int
     judged_since: int
     qrels: int
+    exports: int  # test sets written of them
 
     def covers(self, system: System) -> bool:
         """Return whether a system's run covers this pool: scored after the pool was made, or by a job of the pool."""
@@ -76,7 +77,11 @@ def stage_counts(pool: Pool) -> StageCounts:
     slots = Slot.objects.filter(item__campaign__pool=pool, state=SlotState.ANSWERED).aggregate(
         labels=Count("id", filter=~Q(number=ADJUDICATION)), third_labels=Count("id", filter=Q(number=ADJUDICATION))
     )
-    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(n=Count("id"), last=Max("created_at"))
+    frozen = Qrels.objects.filter(pool=pool, origin=QrelsOrigin.FROZEN).aggregate(
+        n=Count("id", distinct=True),
+        last=Max("created_at"),
+        exports=Count("exports", distinct=True, filter=~Q(exports__sha256="")),
+    )
     judged = _judged(pool, frozen["last"])
     positive = judged.pop("positive")
     done = [job for job in jobs if job.state == JobState.DONE]
@@ -96,6 +101,7 @@ def stage_counts(pool: Pool) -> StageCounts:
         positive=seeds + positive,
         judged=positive + judged["negative"],
         qrels=frozen["n"],
+        exports=frozen["exports"],
         **triples,
         **slots,
         **judged,

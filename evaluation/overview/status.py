@@ -30,11 +30,11 @@ class State(StrEnum):
 
 
 class Step(NamedTuple):
-    """Suggest what to do next: a sentence, with a page to open or a command to type on the server."""
+    """Suggest what to do next: a sentence, with a page to open, or a button that posts to the address."""
 
     text: str
-    url: str = ""
-    command: str = ""
+    url: str
+    act: str = ""  # label of the button
 
 
 class Count(NamedTuple):
@@ -109,7 +109,8 @@ def _runs(counts: StageCounts) -> Summary:
         return Summary(State.DONE, [*figures, Count("rank rows", counts.rank_rows)])
     if counts.pool.state != PoolState.READY:
         return Summary(State.NOT_STARTED, figures)
-    step = Step("Score the pooled triples with every trained system.", command=f"score_runs {counts.pool.name}")
+    score = reverse("pool-score", args=[counts.pool.name])
+    step = Step("Score the pooled triples with every trained system.", score, "Score systems")
     return Summary(State.ATTENTION if covering else State.NOT_STARTED, figures, step)
 
 
@@ -164,9 +165,11 @@ def _labels(counts: StageCounts) -> Summary:
     figures = [*imported, Count("labels", counts.labels, 2 * items), Count("annotators", people)]
     if counts.unreleased:
         figures.insert(-1, Count("triples not released yet", counts.unreleased, counts.to_people))
-    if not counts.items.get(ItemState.OPEN) and not counts.unreleased:
+    if (not counts.items.get(ItemState.OPEN) and not counts.unreleased) or counts.campaign.is_closed:
         return Summary(State.DONE, figures)
     url = reverse("campaign", args=[name])
+    if counts.campaign.is_paused:
+        return Summary(State.ATTENTION, figures, Step("The campaign is paused. Open it again to go on.", url))
     if people < 2:
         return Summary(State.ATTENTION, figures, Step("Add annotators: each triple needs two.", url))
     state = State.RUNNING if counts.labels else State.NOT_STARTED
@@ -183,6 +186,8 @@ def _adjudication(counts: StageCounts) -> Summary:
     ]
     if counts.campaign is None or not counts.labels:
         return Summary(State.NOT_STARTED)
+    if counts.campaign.is_closed:
+        return Summary(State.DONE, figures)
     if disputed and not counts.members.get(CampaignRole.ADJUDICATOR):
         url = reverse("campaign", args=[counts.pool.name])
         return Summary(State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url))
@@ -217,7 +222,9 @@ def _test_set(counts: StageCounts) -> Summary:
         return Summary(State.NOT_STARTED)
     step = Step("Take the completed test set away.", reverse("export", args=[counts.pool.name]))
     figures = [Count("positive with the seeds", counts.positive)]
-    return Summary(State.DONE if counts.qrels else State.NOT_STARTED, figures, step)
+    if not counts.qrels:
+        return Summary(State.NOT_STARTED, figures)
+    return Summary(State.DONE if counts.exports else State.NOT_STARTED, figures, step)
 
 
 _SUMMARIES: dict[str, Callable[[StageCounts], Summary]] = {

@@ -45,8 +45,7 @@ DIFFERS = (
     " of four models and up to 400,000 steps; the systems here are those of the study."
 )
 NONE = (
-    "There is no open-world study yet: a manager makes one on the page Open world, Studies, or with manage.py"
-    " open_world_study NAME (--small takes minutes)."
+    "There is no open-world study yet: a manager starts one on the page Open world, Studies. A small one takes minutes."
 )
 Found = Mapping[str, Sequence[DensityCurves]]  # by division
 

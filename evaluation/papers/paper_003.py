@@ -113,13 +113,13 @@ def _missing(context: Context, sets: dict[str, LabelSet]) -> Iterator[str]:
     graph, pool = context.pool.graph.name, context.pool.name
     if lacking := published.lacking(context, SYSTEMS):
         yield (
-            f"Of the paper's thirteen systems this pool lacks {', '.join(lacking)}: manage.py train_systems {graph}"
-            f" --systems {','.join(lacking)}, then manage.py score_runs {pool}."
+            f"Of the paper's thirteen systems this pool lacks {', '.join(lacking)}: train them on the page Systems of"
+            f" {graph}, then have them scored on the overview of {pool}."
         )
     if not sets["S-C"].counts()["negative"] and sets["S-C"].counts()["positive"] == sets["S"].counts()["positive"]:
         yield (
             "Nobody has labelled a triple yet, so S-C is S: open the campaign of the pool, or bring labels with"
-            f" manage.py import_labels {pool} FILE."
+            " the command import_labels."
         )
     if not published.rows("systems"):
         yield (

@@ -111,8 +111,8 @@ def _lacking(context: Context) -> list[str]:
     if not (lacking := published.lacking(context, SYSTEMS)):
         return []
     return [
-        f"Of the paper's four systems this pool lacks {', '.join(lacking)}: manage.py train_systems {graph} --systems"
-        f" {','.join(lacking)}, then manage.py score_runs {pool}."
+        f"Of the paper's four systems this pool lacks {', '.join(lacking)}: train them on the page Systems of {graph},"
+        f" then have them scored on the overview of {pool}."
     ]
 
 

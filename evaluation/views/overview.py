@@ -11,11 +11,12 @@ from core.enums import LIVE
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
 from core.models import Job
-from core.people.roles import can_evaluate
+from core.people.roles import can_evaluate, can_manage
 from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.files import as_download, text_response
 from evaluation.overview import full_report as reports
 from evaluation.overview.counts import stage_counts
+from evaluation.overview.first_steps import first_steps
 from evaluation.overview.rankings import TAKEN, overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
@@ -41,9 +42,14 @@ def home(request: SignedInRequest) -> HttpResponse:
     for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
         stages = stage_statuses(stage_counts(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
-    jobs = Job.objects.filter(state__in=LIVE).select_related("system__graph", "pool", "graph")
+    live = Job.objects.filter(state__in=LIVE).select_related("system__graph", "pool", "graph")
+    jobs = list(live.defer("log").order_by("id")[:NEWEST])
     numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
-    context = {"pools": pools, **numbers, "jobs": jobs.defer("log").order_by("id")[:NEWEST]}
+    context: dict[str, object] = {"pools": pools, **numbers, "jobs": jobs}
+    if can_manage(request.user):
+        steps = first_steps()
+        context |= {"first_steps": steps, "next_step": next((step for step in steps if not step.is_done), None)}
+        context["no_worker"] = any(job.is_queued for job in jobs) and not live_workers().exists()
     return render(request, "evaluation/overview/status_home.html", context)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms import PageForm, SmallFileField, set_choices
+from core.forms import PageForm, SmallFileField, set_choices, set_rows
 from pooling.enums import PoolOrigin, PoolRule, SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.graphs.opening import open_graph
@@ -16,6 +16,10 @@ from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 SEED_FILE_BYTES = 5_000_000
+POOL_FILE_BYTES = 20_000_000
+FILTERS_ABOUT = (
+    "What a filter takes is assumed negative, and no person is asked. They can be changed until the campaign opens."
+)
 NO_SEEDS = "Give a share above 0, a number, or a seed file."
 RULES = [(rule.value, rule.label) for rule in (PoolRule.FILTERED, PoolRule.RAW)]
 STRATIFIED_BY = [(name, f"by {words}" if name else "no: any test triple") for name, words in STRATIFY.items()]
@@ -106,8 +110,7 @@ class PoolForm(PageForm):
         choices=FILTER_CHOICES,
         initial=list(DEFAULT_FILTERS),
         widget=forms.CheckboxSelectMultiple,
-        help_text="What a filter takes is assumed negative, and no person is asked. They can be changed until the"
-        " campaign opens.",
+        help_text=FILTERS_ABOUT,
     )
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
@@ -130,6 +133,47 @@ class PoolForm(PageForm):
         elif not cleaned.get("seeds_file") and not cleaned.get("sample") and not {"sample", "count"} & set(self.errors):
             self.add_error("sample", NO_SEEDS)
         return cleaned
+
+
+class ImportPoolForm(PageForm):
+    """Ask for the files of a pool that was made elsewhere, and its graph, name and filters."""
+
+    graph = forms.ModelChoiceField(
+        Graph.objects.none(),
+        label="Graph",
+        to_field_name="name",
+        empty_label=None,
+        error_messages={"invalid_choice": "Choose a graph of the list."},
+    )
+    name = forms.SlugField(
+        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
+    )
+    file = SmallFileField(
+        most=POOL_FILE_BYTES,
+        instead="Use the command import_pool on the server instead.",
+        label="Pooled triples",
+        help_text="TSV of head, relation, tail and smallest depth; a fifth column can name who found it.",
+        error_messages={"required": "Choose the file of the pool.", "empty": "The file is empty."},
+    )
+    seeds_file = SmallFileField(
+        most=SEED_FILE_BYTES,
+        instead="Use the command import_pool on the server instead.",
+        label="Seed triples",
+        help_text="TSV of head, relation, tail: the test triples that the questions came from.",
+        error_messages={"required": "Choose the file of the seeds.", "empty": "The file is empty."},
+    )
+    filters = forms.MultipleChoiceField(
+        label="Filters",
+        required=False,
+        choices=FILTER_CHOICES,
+        initial=list(DEFAULT_FILTERS),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=FILTERS_ABOUT,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_rows(self, "graph", Graph.objects.filter(archived=False).order_by("name"))
 
 
 class FilterForm(forms.Form):

@@ -33,7 +33,7 @@ MOST_BYTES = 100_000_000  # of all files of an upload, as sent and again when un
 MOST_FILES = 50  # sent at once; an archive may hold more
 AT_ONCE = 20_000  # triples that are imported in the request, which takes about a second; more are a job
 KEPT = timedelta(days=1)
-ON_SERVER = "Import a larger graph on the server: python manage.py import_graph NAME PATH."
+ON_SERVER = "Import a larger graph on the server: the command is import_graph (Help, Commands)."
 INDEX, FILES = "upload.json", "files"
 
 

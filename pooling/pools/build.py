@@ -210,7 +210,13 @@ def run_build_pool(job: Job, progress: Progress) -> None:
 
 
 def import_pool(
-    graph: Graph, *, name: str, file: Path, seeds_file: Path, filters: Sequence[str] = DEFAULT_FILTERS
+    graph: Graph,
+    *,
+    name: str,
+    file: Path,
+    seeds_file: Path,
+    filters: Sequence[str] = DEFAULT_FILTERS,
+    user: User | None = None,
 ) -> Pool:
     """Import a pool made elsewhere: its file names triples, depths, and perhaps who found them.
 
@@ -237,7 +243,7 @@ def import_pool(
         )
         store_seeds(pool, seeds)
         store_pooled(pool, read.gathered, seeds, arrays)
-        record(None, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
+        record(user, PoolingAct.POOL_IMPORTED, pool=pool, about=name)
     return pool
 
 

@@ -12,6 +12,7 @@ from django.db.models.functions import Length
 
 from core.database import held
 from core.enums import LIVE
+from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState
@@ -153,6 +154,13 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
         record(user, PoolingAct.POOL_FILTERED, pool=found, about=about)
     pool.filters, pool.growth = list(names), growth
     return int(changed.sum())
+
+
+def run_filter_pool(job: Job, progress: Progress) -> None:
+    """Filter the pool of a job by the filters of its params."""
+    assert job.pool is not None
+    changed = refilter_pool(job.pool, job.params["filters"], job.created_by)
+    progress.log(f"{changed:,} triples changed their reason")
 
 
 def growth_now(growth: Sequence[dict[str, Any]], reason: np.ndarray) -> list[dict[str, Any]]:

@@ -8,9 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from core.errors import UserError
+from core.jobs.lifecycle import start_job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts
-from pooling.enums import TO_PEOPLE
+from pooling.enums import TO_PEOPLE, PoolingJob
 from pooling.forms.pools import FilterForm
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -22,7 +23,7 @@ from pooling.views.pools import readable, work_on
 
 EXAMPLES = 5
 CACHED_SECONDS = 600
-MOST_TRIPLES = 100_000  # are filtered anew within two seconds
+MOST_TRIPLES = 100_000  # are filtered anew within two seconds; more are a job
 
 
 @evaluator_required
@@ -35,15 +36,14 @@ def filter_page(request: SignedInRequest, name: str) -> HttpResponse:
     asked = request.POST if changing else request.GET if trying else None
     form = FilterForm(asked, initial={"filters": pool.filters})
     counts = pool_counts(pool)
-    stays = why_filters_stay(pool)
-    if not stays and counts["pooled"] > MOST_TRIPLES:
-        stays = (
-            f"{counts['pooled']:,} triples take longer than a page can wait: change the filters on the server, with"
-            f" manage.py filter_pool {pool.name} --filters {','.join(pool.filters) or 'none'}"
-        )
+    stays, is_large = why_filters_stay(pool), counts["pooled"] > MOST_TRIPLES
     if changing and not stays and form.is_valid():
+        filters = form.cleaned_data["filters"]
+        if is_large:
+            job = start_job(PoolingJob.FILTER_POOL, pool=pool, params={"filters": filters}, user=request.user)
+            return redirect("job", job.pk)
         try:
-            changed = refilter_pool(pool, form.cleaned_data["filters"], request.user)
+            changed = refilter_pool(pool, filters, request.user)
         except UserError as error:
             stays = str(error)
         else:
@@ -60,7 +60,8 @@ def filter_page(request: SignedInRequest, name: str) -> HttpResponse:
         "form": form,
         "stays": stays,
         "refused": changing,
-        "preview": _preview(pool, form, counts) if asked is not None and not stays else None,
+        "is_large": is_large,
+        "preview": _preview(pool, form, counts) if asked is not None and not stays and not is_large else None,
     }
     return render(request, "pooling/pools/filter.html", context)
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from core.jobs.lifecycle import live_jobs
 from core.people.roles import Right
-from core.views.access import SignedInRequest, evaluator_required, page_refusal, right_required
+from core.views.access import SignedInRequest, evaluator_required, manager_required, page_refusal, right_required
 from core.views.acts import attempt, or_message, posted
 from core.views.files import stream_response
 from core.views.pagination import page_of
@@ -21,8 +21,9 @@ from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import Imported, import_sent_run
 from pooling.runs.ownership import OwnerError, delete_run, is_private_at_first, publish, visible_runs
 from pooling.runs.parts import refused_uploads
+from pooling.runs.start_scoring import start_scoring, systems_to_score
 from pooling.runs.trec_write import packed
-from pooling.views.find import find_graph, find_run
+from pooling.views.find import find_graph, find_pool, find_run
 
 WHOLE_BYTES = 4_000_000  # a larger file is sent in parts, where the browser has the script
 PUBLISHED = "{} is published: everybody who evaluates sees it now."
@@ -124,3 +125,14 @@ def run_replace(request: SignedInRequest, name: str, system: str) -> HttpRespons
 
     or_message(request, do)
     return redirect("run", name, system)
+
+
+@require_POST
+@manager_required
+def score(request: SignedInRequest, name: str) -> HttpResponse:
+    """Score what the systems of a pool lack; its overview shows the progress."""
+    pool = find_pool(name)
+    jobs = or_message(request, lambda: start_scoring(pool, systems_to_score(pool), user=request.user))
+    if jobs is not None:
+        messages.success(request, f"{len(jobs)} system{' is' if len(jobs) == 1 else 's are'} being scored.")
+    return redirect("pool", name)

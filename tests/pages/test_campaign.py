@@ -6,7 +6,12 @@ import re
 
 import pytest
 
+from annotation.campaigns.lifecycle import run_open
+from annotation.enums import AnnotationJob
 from annotation.models import Campaign
+from core.jobs.progress import Progress
+from core.models import Job
+from tests.page import read
 from tests.pages.world import make_person, make_pool
 
 URL = "/pools/town-pool/campaign"
@@ -22,6 +27,27 @@ def test_campaign_is_opened_in_the_browser(world: dict, manager):
     assert "4 triples to judge" in manager.get("/pools/fresh/campaign").content.decode()
     manager.post("/pools/fresh/campaign", {"act": "open"})
     assert Campaign.objects.get(pool__name="fresh").items.count() == 4
+
+
+def test_a_job_opens_a_campaign_of_many_triples(world: dict, manager, monkeypatch):
+    monkeypatch.setattr("annotation.campaigns.lifecycle.RELEASE_AT_ONCE", 3)
+    pool = make_pool(world["graph"], "fresh")
+    answer = manager.post("/pools/fresh/campaign", {"act": "open", "audit_percent": "100", "single": "on"})
+    job = Job.objects.get(kind=AnnotationJob.OPEN_CAMPAIGN)
+    assert answer["Location"] == f"/jobs/{job.pk}"
+    assert read(manager.get("/pools/fresh/campaign")).has("opening")
+    for _ in range(2):  # a worker that died may do it again
+        run_open(job, Progress(job))
+        campaign = Campaign.objects.get(pool=pool)
+        assert (campaign.items.count(), campaign.whole_questions, campaign.contact) == (7, False, world["manager"])
+
+
+def test_a_job_for_what_cannot_open_is_not_started(world: dict, manager, monkeypatch):
+    monkeypatch.setattr("annotation.campaigns.lifecycle.RELEASE_AT_ONCE", 3)
+    make_pool(world["graph"], "fresh")
+    world["graph"].relations.filter(index=0).update(key="P131")
+    assert manager.post("/pools/fresh/campaign", {"act": "open"}).status_code == 200
+    assert not Job.objects.filter(kind=AnnotationJob.OPEN_CAMPAIGN).exists()
 
 
 def test_campaign_is_opened_by_managers_only_and_once(world: dict, sign_in, manager):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns.lifecycle import open_campaign
+from annotation.campaigns.lifecycle import open_campaign, set_state
 from annotation.enums import ItemState, JudgementOrigin, Verdict
 from annotation.models import Item, Judgement, Membership
 from annotation.questions.reading import mark_read
@@ -17,7 +17,7 @@ from config.stages import STAGES
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
 from core.models import Job, Worker
-from evaluation.models import Qrels
+from evaluation.models import Export, Qrels
 from evaluation.overview.counts import stage_counts
 from evaluation.overview.status import State, next_status, stage_statuses
 from pooling.enums import PoolingJob, PoolState, SystemState
@@ -105,6 +105,27 @@ def test_built_pool_is_covered_by_the_job_that_built_it(graph):
     assert figures(pool, "runs") == {"systems scored for this pool": (1, 1), "rank rows": (40, None)}
 
 
+def test_the_button_of_a_pool_that_is_not_scored_starts_a_job_for_each_system(graph, client):
+    systems = [make_system(graph, name) for name in ("rotate", "transe")]
+    pool = make_pool(graph)
+    client.force_login(make_person("boss", site="manager"))
+    page = parse(client.get(pool.get_absolute_url()))
+    (form, *_) = [form for form in page.all(tag="form") if form["action"] == "/pools/town-pool/score"]
+    assert form.has(tag="button")
+    assert client.post(form["action"])["Location"] == "/pools/town-pool"
+    assert list(Job.objects.order_by("pk").values_list("kind", "system_id", "pool_id")) == [
+        (PoolingJob.SCORE, system.pk, pool.pk) for system in systems
+    ]
+
+
+def test_without_a_trained_system_nothing_is_scored(graph, client):
+    make_pool(graph)
+    client.force_login(make_person("boss", site="manager"))
+    page = parse(client.post("/pools/town-pool/score", follow=True))
+    assert "has no trained system" in page.messages[0]
+    assert not Job.objects.exists()
+
+
 def test_run_that_is_newer_than_an_imported_pool_covers_it(graph):
     system = make_system(graph, "rotate")
     pool = make_pool(graph)
@@ -166,6 +187,21 @@ def label(campaign, person, number: int, count: int) -> None:
         item.slots.filter(number=number).update(state="answered", annotator=person)
 
 
+def test_a_paused_campaign_needs_attention_and_a_closed_one_is_over(graph):
+    pool = make_pool(graph)
+    campaign = open_campaign(pool)
+    for name in ("one", "two"):
+        make_person(name, campaign=campaign, role="annotator")
+    set_state(campaign, "paused")
+    assert states(pool)["labels"] == "attention"
+    assert next_status(stage_statuses(stage_counts(pool))).step.url == "/pools/town-pool/campaign"
+    set_state(campaign, "closed")
+    assert states(pool)["labels"] == "done"
+    judge(pool, Verdict.POSITIVE, 1)
+    make_system(graph, "rotate").run.save()
+    assert next_status(stage_statuses(stage_counts(pool))).stage.key == "qrels"
+
+
 def test_dispute_without_adjudicator_needs_attention(graph):
     pool = make_pool(graph)
     campaign = open_campaign(pool)
@@ -208,6 +244,9 @@ def test_imported_labels_and_frozen_qrels(graph):
         num_unjudged=1,
     )
     assert figures(pool, "qrels")["judged since the last"] == (0, None)
+    test_set = stage_statuses(stage_counts(pool))[-1]
+    assert (test_set.state, test_set.step.url) == (State.NOT_STARTED, "/pools/town-pool/export")
+    Export.objects.create(qrels=Qrels.objects.get(), artifact="x", sha256="0" * 64)
     assert states(pool)["test-set"] == "done"
     judge(pool, Verdict.NEGATIVE, 1)
     assert figures(pool, "qrels")["judged since the last"] == (1, None)

@@ -3,14 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from core.jobs.lifecycle import start_job
 from core.management.shell import ShellCommand, names_in, run_jobs
-from pooling.enums import PoolingJob
 from pooling.management.pool_command import add_no_predictive, scoring_params
 from pooling.pools.build import get_pool
-from pooling.runs.imports import imported_for
 from pooling.runs.lacking import lacking_words
-from pooling.training.train import get_systems
+from pooling.runs.start_scoring import start_scoring, systems_to_score
 
 
 class Command(ShellCommand):
@@ -30,13 +27,8 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         names, pool = names_in(options["systems"]), get_pool(options["pool"])
-        systems = get_systems(pool.graph, names or None)
-        if not names:
-            systems += imported_for(pool)
-        params = scoring_params(options)
-        run_jobs(
-            [start_job(PoolingJob.SCORE, pool=pool, system=system, params=params) for system in systems], self.stderr
-        )
+        systems = systems_to_score(pool, names)
+        run_jobs(start_scoring(pool, systems, params=scoring_params(options)), self.stderr)
         for system in systems:
             system.refresh_from_db()
             if system.is_imported and (why := lacking_words(pool, system)):

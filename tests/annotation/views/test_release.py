@@ -3,13 +3,14 @@
 import pytest
 
 from annotation.campaigns.lifecycle import open_campaign
-from annotation.enums import BatchOrigin
+from annotation.enums import AnnotationJob, BatchOrigin
 from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import AuditDrawn
-from annotation.release.next_batch import release_next, stop_reason
-from annotation.release.settings import set_order
+from annotation.release.next_batch import release_next, stop_reason, unreleased
+from annotation.release.settings import run_set_order, set_order
 from annotation.views import told
-from core.models import AuditEntry
+from core.jobs.progress import Progress
+from core.models import AuditEntry, Job
 from pooling.models import Pool
 from tests.annotation.factories import label_item, make_pool
 from tests.page import codes, numbers, read, refusal
@@ -150,12 +151,18 @@ def test_order_without_such_a_setting_changes_nothing_and_says_why(world, manage
     assert Campaign.objects.filter(order="depth", batch_size=0).exists()
 
 
-def test_so_many_that_a_page_cannot_release_them_are_left_to_the_server(world, manager, batches, monkeypatch) -> None:
-    monkeypatch.setattr("annotation.views.release.RELEASE_IN_BROWSER", 2)
-    response = manager.post(URL, {"act": "order", "order": "depth", "batch_size": "0"})
-    assert codes(response.context["forms"]["order"]) == {"batch_size": ["many"]}
-    assert "release_batch p1 --all" in read(response, 422).errors[0]
-    assert batches.items.count() == 3
+def test_so_many_that_a_page_cannot_release_them_are_released_by_a_job(world, manager, batches, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.release.settings.RELEASE_AT_ONCE", 0)
+    left = unreleased(batches.pool).count()
+    response = manager.post(URL, {"act": "order", "order": "depth", "batch_size": "0", "single": "on"}, follow=True)
+    job = Job.objects.get()
+    assert read(response).messages == [told.release_started(job)]
+    assert (job.kind, job.pool_id, job.created_by) == (AnnotationJob.RELEASE, batches.pool_id, world.manager)
+    assert (batches.items.count(), left > 0) == (3, True)
+    for _ in range(2):  # a worker that died may do it again
+        run_set_order(job, Progress(job))
+        batches.refresh_from_db()
+        assert (batches.items.count(), batches.batch_size, batches.whole_questions) == (3 + left, 0, False)
 
 
 def test_stopping_rules_are_changed(world, manager) -> None:

@@ -63,13 +63,15 @@ def test_without_a_complete_run_there_is_no_table(town: Graph):
     with pytest.raises(RunError) as caught:
         pool_table(pool)
     assert str(caught.value) == (
-        "No system has the rank rows that pool p needs: run score_runs p, after train_systems town."
+        "No system has the rank rows that pool p needs: train systems on town, then have its systems scored on its "
+        "overview, or by score_runs p."
     )
     score_system(system, seeds=np.zeros((0, 3), np.int32), triples=open_graph(town).test[:3])
     with pytest.raises(RunError) as caught:
         pool_table(pool)
     assert str(caught.value) == (
-        "No system has the rank rows that pool p needs: run score_runs p (incomplete: transe)."
+        "No system has the rank rows that pool p needs: have its systems scored on its overview, or by score_runs p "
+        "(incomplete: transe)."
     )
 
 

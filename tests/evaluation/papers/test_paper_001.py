@@ -36,7 +36,7 @@ def theory() -> dict:
 def test_without_a_study_the_page_has_the_theory_and_says_what_is_missing(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert list(sections) == [*THEORY, "no-study"]
-    assert "open_world_study NAME" in sections["no-study"].notes[0]
+    assert "Open world, Studies" in sections["no-study"].notes[0]
     assert study_version(labelled) == "none"
 
 

@@ -117,7 +117,9 @@ def test_a_system_without_all_rows_is_named(sign_in, labelled: Pool):
     late = make_system(labelled.graph, "rescal")
     score_system(late, seeds=np.zeros((0, 3), np.int32), triples=open_graph(labelled.graph).test)
     html = sign_in("manager").get(PAGE).content.decode()
-    assert "rescal" in element(html, "left-out").text
+    told = element(html, "left-out")
+    assert "RESCAL" in told.text
+    assert told.one(tag="form")["action"] == f"/pools/{labelled.name}/score"
 
 
 def test_a_pool_that_is_not_there(sign_in):

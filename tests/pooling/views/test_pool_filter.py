@@ -6,12 +6,14 @@ import pytest
 from django.utils.text import capfirst
 
 from annotation.campaigns.lifecycle import open_campaign
-from core.models import AuditEntry
+from core.jobs.progress import Progress
+from core.models import AuditEntry, Job
+from pooling.enums import PoolingJob
 from pooling.errors import PoolError
 from pooling.forms.pools import PoolForm
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.filtering import why_filters_stay, why_types_idle
+from pooling.pools.filtering import run_filter_pool, why_filters_stay, why_types_idle
 from pooling.pools.kernels.filters import ALWAYS, FILTERS
 from pooling.views import pool_filter as filter_views
 from tests.page import element, elements, has, links, notices, refusals, table
@@ -139,16 +141,17 @@ def test_with_a_campaign_the_page_says_why_filters_stay(pool, manager):
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
 
 
-def test_a_pool_that_is_too_large_for_a_page_is_filtered_on_the_server(pool, manager, monkeypatch):
+def test_a_pool_that_is_too_large_for_a_page_is_filtered_by_a_job(pool, manager, monkeypatch):
     monkeypatch.setattr(filter_views, "MOST_TRIPLES", 6)
-    for answer in (manager.get(URL, {"preview": "yes"}), manager.post(URL)):
-        said = element(answer, "refused" if has(answer, "refused") else "stays").text
-        assert said.startswith("7 ")
-        assert "manage.py filter_pool town-pool --filters category-head,category-tail,types" in said
-        assert not has(answer, "use")
+    page = manager.get(URL, {"preview": "yes", "filters": "types"})
+    assert (has(page, "use"), has(page, "preview-table")) == (True, False)
+    answer = manager.post(URL, {"filters": ["types"]})
+    job = Job.objects.get()
+    assert (answer["Location"], job.kind, job.pool) == (f"/jobs/{job.pk}", PoolingJob.FILTER_POOL, pool)
     assert Pool.objects.get().filters == ["category-head", "category-tail", "types"]
-    monkeypatch.setattr(filter_views, "MOST_TRIPLES", 7)
-    assert manager.post(URL).status_code == 302
+    for _ in range(2):  # a worker that died may do it again
+        run_filter_pool(job, Progress(job))
+        assert Pool.objects.get().filters == ["types"]
 
 
 def test_what_was_refused_in_the_meantime_is_shown(pool, manager, monkeypatch):

@@ -220,7 +220,7 @@ def test_imported_pool_without_provenance_says_so(graph, manager):
     assert content(page).texts(tag="h2") == []  # no overlap of systems
 
 
-@pytest.mark.parametrize("url", ["/pools", "/graphs", "/systems", "/jobs", "/pools/new", "/"])
+@pytest.mark.parametrize("url", ["/pools", "/graphs", "/systems", "/jobs", "/pools/new", "/import-pool"])
 def test_empty_site_says_what_to_do_first(url: str, manager):
     assert parse(manager.get(url)).has(class_="empty")
 
