@@ -12,15 +12,13 @@ from pooling.layouts.triple_tables import read_splits
 
 
 def openke(source: SourceFiles, options: LayoutOptions) -> Found | None:
-    """Read train2id.txt (a count, then head, tail, relation), with entity2id.txt and relation2id.txt."""
+    """Read train2id.txt (head, tail, relation), with entity2id.txt and relation2id.txt; each may begin with a count."""
     paths = find_splits((path for path in source if path.endswith("2id.txt")), options.folder, "2id")
     if not paths:
         return None
-    entities, relations = (_after_count(source, name) for name in ("entity2id.txt", "relation2id.txt"))
-    used = {*paths.values(), by_name(source, "entity2id.txt"), by_name(source, "relation2id.txt")}
+    entities, relations = (_names_of(source, name) for name in NUMBERS)
+    used = {*paths.values(), *(by_name(source, name) for name in NUMBERS)}
     read = read_splits(source, paths, options, order="htr")
-    for split, path in paths.items():
-        check_count(source.read(path), path, len(read[split].rows))
     splits = {split: named(triples, entities, relations) for split, triples in read.items()}
     return Found("OpenKE (numbers with entity2id.txt and relation2id.txt)", splits, used=used)
 
@@ -81,7 +79,10 @@ def _numbers(source: SourceFiles, path: str) -> dict[str, str]:
     if path.endswith(".dict"):
         return numbered_names(data, path)
     has_count = text_lines(data, path)[0].strip().isdigit()
-    return numbered_names(data, path, name_first=True, skip=int(has_count))
+    found = numbered_names(data, path, name_first=True, skip=int(has_count))
+    if has_count:
+        check_count(data, path, len(found))
+    return found
 
 
 def named(triples: Triples, entities: Mapping[str, str], relations: Mapping[str, str]) -> Triples:
@@ -97,11 +98,8 @@ def named(triples: Triples, entities: Mapping[str, str], relations: Mapping[str,
     return Triples(triples.file, rows, triples.lines, f"{triples.form}, numbers with names")
 
 
-def _after_count(source: SourceFiles, name: str) -> dict[str, str]:
+def _names_of(source: SourceFiles, name: str) -> dict[str, str]:
     path = by_name(source, name)
     if not path:
         raise GraphError(f"{name} is missing: it says which name each number stands for.")
-    data = source.read(path)
-    found = numbered_names(data, path, name_first=True, skip=1)
-    check_count(data, path, len(found))
-    return found
+    return _numbers(source, path)

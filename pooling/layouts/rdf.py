@@ -1,6 +1,8 @@
 """Read N-Triples and Turtle: statements between resources are triples, literals are labels and descriptions."""
 
+import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -9,8 +11,13 @@ from pooling.graphs.source_data import GraphError, SideTable, plural
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.split_names import split_of
+from pooling.layouts.tables import text_lines
 
 FORMATS = {".nt": "nt", ".ttl": "turtle"}
+TEXT = (".txt", ".tsv", "")  # may be N-Triples too, which the lines tell
+LOOKED_AT = 50  # lines
+_ADDRESS = r"<[A-Za-z][\w+.-]*:[^<>\s]*>"
+STATEMENT = re.compile(rf"({_ADDRESS}|_:\S+)\s+{_ADDRESS}\s+({_ADDRESS}|_:\S+|\".*\"\S*)\s*\.(\s*#.*)?")
 BASE = "http://relative/"  # of addresses without a beginning: not the folder of this machine
 RDFS, SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -29,7 +36,7 @@ def rdf(source: SourceFiles, options: LayoutOptions) -> Found | None:
     rdfs:label are labels of entities and relations, rdf:type types, schema:description or rdfs:comment descriptions,
     skos:altLabel and schema:alternateName aliases; English first. Blank nodes and other literals are counted.
     """
-    paths = [path for path in source if PurePosixPath(path).suffix.lower() in FORMATS]
+    paths = [path for path in source if _format(source, path)]
     if not paths:
         return None
     splits: dict[Split, list[str]] = {}
@@ -42,7 +49,7 @@ def rdf(source: SourceFiles, options: LayoutOptions) -> Found | None:
     warnings = []
     for split, files in splits.items():
         rows: list[tuple[str, str, str]] = []
-        left = sum(known.take(statement, rows) for path in files for statement in _statements(source.read(path), path))
+        left = sum(known.take(statement, rows) for path in files for statement in _statements(source, path))
         triples[split] = Triples(", ".join(files), sorted(rows), (), "in the order of their names")
         if left:
             said = plural(left, "statement with", "statements with")
@@ -105,12 +112,22 @@ def _sorted(name: str, rows: Iterable[tuple[str, str]], of: set[str]) -> SideTab
     return SideTable(name, kept, has_lines=False) if kept else None
 
 
-def _statements(data: bytes, file: str) -> Iterable[tuple[Any, Any, Any]]:
+def _format(source: SourceFiles, path: str) -> str:
+    """Return the format of a file of statements, by its ending or, if that tells nothing, by its first lines."""
+    ending = PurePosixPath(path).suffix.lower()
+    if ending in TEXT and (split_of(path) or len(source.readers) == 1):
+        lines = (line.strip() for line in text_lines(source.read(path), path))
+        first = list(islice((line for line in lines if line and not line.startswith("#")), LOOKED_AT))
+        return "nt" if first and all(map(STATEMENT.fullmatch, first)) else ""
+    return FORMATS.get(ending, "")
+
+
+def _statements(source: SourceFiles, file: str) -> Iterable[tuple[Any, Any, Any]]:
     from rdflib import Graph  # a second to load, and only here
 
-    kind = FORMATS[PurePosixPath(file).suffix.lower()]
+    kind = _format(source, file)
     try:
-        return Graph().parse(data=data, format=kind, publicID=BASE)
+        return Graph().parse(data=source.read(file), format=kind, publicID=BASE)
     except Exception as error:  # rdflib raises its own kinds for each format
         said = str(error).strip().split("\n")[0][:200]
         raise GraphError(f"{file} is not valid {kind}: {said}") from None

@@ -53,12 +53,8 @@ def text_lines(data: bytes, file: str) -> list[str]:
 
 
 def check_count(data: bytes, file: str, lines: int) -> None:
-    """Raise GraphError where the first line is no count, or another one than there are lines."""
+    """Raise GraphError if the count in the first line is not the number of lines after it."""
     first = text_lines(data, file)[0].strip()
-    if not first.isdigit():
-        raise GraphError(
-            f"{file}:1: {first[:40]!r} is not a count of lines, which the first line of this layout must be."
-        )
     if int(first) != lines:
         follow = "1 line follows" if lines == 1 else f"{lines:,} lines follow"
         raise GraphError(f"{file}:1: the count is {int(first):,}, and {follow}: copy the file again.")

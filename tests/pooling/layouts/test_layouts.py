@@ -131,6 +131,13 @@ FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
         False,
     ),
     "OpenKE": (OPENKE, {}, False, False),
+    "OpenKE, names without a count": (
+        {**OPENKE, "entity2id.txt": lines(ENTITIES.items()), "relation2id.txt": lines(RELATIONS.items())},
+        {},
+        False,
+        False,
+    ),
+    "OpenKE without any count": ({name: text.split("\n", 1)[1] for name, text in OPENKE.items()}, {}, False, False),
     "LibKGE": (LIBKGE, {}, False, False),
     "RotatE, names": ({**three(".txt"), **DICTIONARIES}, {}, False, False),
     "RotatE, numbers": ({**three(".txt", make=numbers), **DICTIONARIES}, {}, False, False),
@@ -197,6 +204,12 @@ FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
         False,
         False,
     ),
+    "N-Triples in .txt files": (
+        three(".txt", " ", make=lambda row: (*(f"<http://x.org/{name}>" for name in row), ".")),
+        {},
+        False,
+        False,
+    ),
 }
 # without splits: all triples in train
 SINGLE: dict[str, tuple[dict, bool, bool]] = {
@@ -250,6 +263,18 @@ SINGLE: dict[str, tuple[dict, bool, bool]] = {
         True,
         True,
     ),
+    "N-Triples in a .txt file": (
+        {
+            "graph.txt": "# made by hand\n"
+            + lines((*(f"<http://x.org/{name}>" for name in row), ".") for row in TRAIN)
+            + "".join(
+                f'<http://x.org/{key}> <http://www.w3.org/2000/01/rdf-schema#label> "{name}"@en .\n'
+                for key, name in LABELLED.items()
+            )
+        },
+        True,
+        False,
+    ),
 }
 
 
@@ -275,7 +300,7 @@ def test_layouts_with_splits_give_the_same_graph(layout: str, tmp_path: Path):
     files, options, has_labels, has_types = FOLDERS[layout]
     reading = read_layout(write(tmp_path, files), LayoutOptions(**options))
     found = rows_of(reading)
-    if layout == "RDF by split":  # sets of statements
+    if layout in ("RDF by split", "N-Triples in .txt files"):  # sets of statements
         found = {split: sorted(rows) for split, rows in found.items()}
         assert found == {split: sorted(rows) for split, rows in SPLITS.items()}
     else:
@@ -518,7 +543,7 @@ REFUSED: dict[str, tuple[dict, str]] = {
     "times": (three(".txt", make=lambda row: (*row, "2014-01-01")), "a column of times (2014-01-01): leave times out"),
     "qualifiers": (three(".txt", make=lambda row: (*row, "q", "v")), "leave qualifiers out with --drop-qualifiers"),
     "a wrong count": ({**OPENKE, "train2id.txt": "9\n0 1 0\n"}, "the count is 9, and 1 line follows"),
-    "a count that is none": ({**OPENKE, "train2id.txt": "0 1 0\n"}, "'0 1 0' is not a count of lines"),
+    "a wrong count of names": ({**OPENKE, "entity2id.txt": "2\na 0\nb 1\nc 2\n"}, "entity2id.txt:1: the count is 2"),
     "a number without a name": ({**OPENKE, "test2id.txt": "1\n0 7 0\n"}, "test2id.txt:2: no entity has the number 7"),
     "no names": ({name: text for name, text in OPENKE.items() if name != "entity2id.txt"}, "entity2id.txt is missing"),
     "no ids of LibKGE": (three(".del", make=numbers), "entity_ids.del is missing"),
