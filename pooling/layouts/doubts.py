@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from pooling.layouts.layout import Found
+from pooling.questions.relation_names import is_readable
 
 ID = re.compile(  # of Freebase (with and without m), addresses, and numbers behind a short prefix (Q5, GO:0008150)
     r"^(/m/\w+|m\.\w+|0[0-9b-df-hj-np-tv-z_]{2,7}|https?://\S+|[A-Za-z]{0,8}[-:._]{0,2}\d+)$"
@@ -13,7 +14,7 @@ PLAUSIBLE, FEW = 0.5, 100  # relations for each entity; relations of which no do
 
 def doubts(found: Found) -> list[str]:
     """Return a sentence for each doubt about the names of a graph."""
-    return [*_relations(found), *_labels(found)]
+    return [*_relations(found), *_labels(found), *_relation_labels(found)]
 
 
 def headers(found: Found) -> Iterator[str]:
@@ -59,3 +60,15 @@ def _labels(found: Found) -> Iterator[str]:
     ids = sum(labels[name] == name or bool(ID.match(labels[name])) for name in entities if name in labels)
     if ids > len(entities) / 2:
         yield f"{ids:,} of {len(entities):,} labels are ids themselves: people would be asked about ids."
+
+
+def _relation_labels(found: Found) -> Iterator[str]:
+    relations = {r for triples in found.splits.values() for _, r, _ in triples.rows}
+    labels = {row[0]: row[1] for row in found.relation_labels.rows} if found.relation_labels else {}
+    unreadable = sorted(name for name in relations if not is_readable(labels.get(name) or name))
+    if unreadable:
+        yield (
+            f"{len(unreadable):,} of {len(relations):,} relations have no readable name or label, such as"
+            f" {unreadable[0]}: a campaign opens only when somebody has written their questions. Add"
+            " relation_labels.tsv, or write the questions later."
+        )

@@ -519,6 +519,10 @@ def test_every_name_stays_in_train_whatever_is_drawn():
         assert sorted(row for part in parts.values() for row in part.rows) == sorted(set(rows))
 
 
+UNREADABLE = (
+    "{} of 2 relations have no readable name or label, such as {}: a campaign opens only when somebody has written"
+    " their questions. Add relation_labels.tsv, or write the questions later."
+)
 UNLABELLED = "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv."
 REFUSED: dict[str, tuple[dict, str]] = {
     "nothing known": ({"readme.md": "x"}, "docs/formats.md has a table"),
@@ -692,6 +696,12 @@ def test_doubts_are_told(tmp_path: Path):
     assert "2 of 5 entities have no label." in told  # the words of the header
     plain = read_layout(write(tmp_path / "plain", three(".tsv"))).found.warnings
     assert plain == [UNLABELLED]
+    properties = {"likes": "P31", "knows": "P17"}
+    files = three(".tsv", make=lambda row: (row[0], properties[row[1]], row[2]))
+    told = read_layout(write(tmp_path / "ids", files)).found.warnings
+    assert told[1:] == [UNREADABLE.format(2, "P17")]
+    files |= {"relation_labels.tsv": "P17\tP17\nP31\tinstance of\n"}
+    assert read_layout(write(tmp_path / "labelled", files)).found.warnings[1:] == [UNREADABLE.format(1, "P17")]
     many = [(f"e{i}", f"r{i}", f"e{i + 1}") for i in range(300)]
     files = {"train.tsv": lines(many), "valid.tsv": lines(many[:2]), "test.tsv": lines(many[2:4])}
     assert any(
