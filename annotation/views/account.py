@@ -13,14 +13,27 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.people import EmailForm
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
-from core.people.roles import site_roles
+from core.people.roles import CampaignRole, site_roles
 from core.views.access import SignedInRequest, link_to, no_store
 from core.views.files import text_response
+
+# acts that have a key of their own on the pages of questions: its usual letter, and what it does
+KEYS = (
+    ("y", _("Yes")), ("n", _("No")), ("s", _("Can’t tell")), ("u", _("Undo")), ("r", _("No for the remaining rows")),
+    ("c", _("Take the copied address")), ("l", _("Take the last source")), ("f", _("Report")), ("g", _("Guidelines")),
+    ("?", _("List of keys")),
+)  # fmt: skip
+ADJUDICATOR_KEYS = (
+    ("a", _("Source of answer A")), ("b", _("Source of answer B")), ("w", _("Reason: wrong entity")),
+    ("d", _("Reason: the source doesn’t say it")), ("o", _("Reason: out of date")),
+    ("m", _("Reason: misread the question")), ("t", _("Reason in your words")),
+)  # fmt: skip
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,6 +46,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         return redirect("account")
     memberships = user.memberships.select_related("campaign__pool").order_by("campaign__pool__name", "role")
     context = {"form": form, "memberships": memberships, "site_roles": sorted(site_roles(user))}
+    context |= {"keys": KEYS, "adjudicator_keys": ADJUDICATOR_KEYS}
+    context["adjudicates"] = any(member.role == CampaignRole.ADJUDICATOR for member in memberships)
     context["email_is_set"] = settings.EMAIL_IS_SET
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
 

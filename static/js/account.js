@@ -1,5 +1,6 @@
 // What this browser keeps: closed lists, each with what holds where nothing was chosen. theme.js keeps the theme.
 
+import { bindKeymap } from "./lib/keymap_form.js";
 import { message, show } from "./lib/messages.js";
 import { read, write } from "./lib/stored.js";
 
@@ -23,3 +24,6 @@ for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {
     });
   }
 }
+
+const keymap = document.querySelector("[data-keymap]");
+if (keymap) bindKeymap(keymap);

@@ -3,6 +3,7 @@
 
 import { hostsOf } from "./evidence.js";
 import { problemOf } from "./links.js";
+import { keyCap } from "./keymap.js";
 import { message } from "./messages.js";
 
 const WAIT_MS = 10000;
@@ -49,7 +50,7 @@ export class Bulk {
     }
     this.rows = open.map((shown) => shown.row);
     this.timer = setTimeout(() => this.send(), WAIT_MS);
-    page.say("info", message("bulk", `No for ${open.length} candidates. Undo (U) takes all of them back; in 10 seconds they are sent.`));
+    page.say("info", message("bulk", `No for ${open.length} candidates. Undo (${keyCap("u")}) takes all of them back; in 10 seconds they are sent.`));
     page.changed();
     view.advance(null);
   }

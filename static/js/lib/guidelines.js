@@ -1,10 +1,11 @@
 // The guidelines drawer, and a word when there is a version that this browser has not seen.
 
+import { keyCap } from "./keymap.js";
 import { message } from "./messages.js";
 import { read, write } from "./stored.js";
 
-const CHANGED = message("changed", "The guidelines have changed. Press G to read them.");
-const UNREAD = message("unread", "Read the guidelines before you begin: press G.");
+const CHANGED = message("changed", `The guidelines have changed. Press ${keyCap("g")} to read them.`);
+const UNREAD = message("unread", `Read the guidelines before you begin: press ${keyCap("g")}.`);
 
 export class Guidelines {
   constructor(config, dialog, say) {

@@ -1,6 +1,7 @@
 // Single-letter keys: off inside text fields and open dialogs, with modifiers, on repeat, and when the person
 // switched them off. Arrows and Escape are no letters: they stay.
 
+import { usualOf } from "./keymap.js";
 import { read, write } from "./stored.js";
 
 const STORED = "triplepool:keys";
@@ -15,14 +16,19 @@ export function switchKeys(on) {
   write(STORED, on ? "on" : "off");
 }
 
-// The key by its name here: y for y, Y and 1 on the number pad, a digit where the keyboard has it without Shift, and
-// a letter by its place on a keyboard without Latin letters.
-function nameOf(event) {
+// What was pressed, in lower case: a letter by its place on a keyboard without Latin letters.
+export function pressed(event) {
   const key = event.key.toLowerCase();
+  const place = /^Key([A-Z])$/.exec(event.code)?.[1].toLowerCase();
+  return key.length === 1 && key > "\u024f" && place ? place : key;
+}
+
+// The key by its name here: its usual letter, also for 1 and 0 on the number pad, and a digit where the keyboard has
+// it without Shift.
+function nameOf(event) {
   const pad = PAD[/^Numpad([01])$/.exec(event.code)?.[1]];
   const digit = event.shiftKey ? undefined : /^Digit([1-5])$/.exec(event.code)?.[1];
-  const place = /^Key([A-Z])$/.exec(event.code)?.[1].toLowerCase();
-  return pad ?? digit ?? (key.length === 1 && key > "\u024f" && place ? place : key);
+  return pad ?? digit ?? usualOf(pressed(event));
 }
 
 // find(name): what a key does now, or nothing; leave(field): Escape in a text field

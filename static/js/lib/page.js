@@ -10,6 +10,7 @@ import { FlagDialog } from "./flag.js";
 import { Guard } from "./guard.js";
 import { Guidelines } from "./guidelines.js";
 import { Idle } from "./idle.js";
+import { showKeys } from "./keymap.js";
 import { bindDialogs, bindKeys } from "./keys.js";
 import { Loop } from "./loop.js";
 import { message, show } from "./messages.js";
@@ -65,6 +66,7 @@ export class Page {
     document.addEventListener("paste", (event) => this.paste(event));
     document.addEventListener("blocked", (event) => this.say("info", event.detail));
     this.clipboard = new Clipboard(find("[data-clipboard]"), (link) => this.area.hidden || this.view.copied(link));
+    showKeys();
     bindDialogs();
     bindKeys((name) => (this.area.hidden ? all[{ g: "guidelines", "?": "keys", u: "undo" }[name]] : this.view.keys[name] ?? shared[name]), (field) => {
       field.blur();
