@@ -25,7 +25,8 @@ from core.views.files import text_response
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
 KEYS = (
-    ("y", _("Yes")), ("n", _("No")), ("s", _("Can’t tell")), ("u", _("Undo")), ("r", _("No for the remaining rows; return a dispute")),
+    ("y", _("Yes")), ("n", _("No")), ("s", _("Can’t tell")), ("u", _("Undo")),
+    ("r", _("No for the remaining rows; return a dispute")),
     ("c", _("Take the copied address")), ("l", _("Take the last source")), ("f", _("Report")), ("g", _("Guidelines")),
     ("?", _("List of keys")),
 )  # fmt: skip
