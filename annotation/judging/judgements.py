@@ -24,7 +24,9 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
-_COPIED = ("line", "answer", "annotator", "source_url", "passage", "labelled_at")  # columns that a line of a file fills
+_COPIED = (  # columns that a line of a file fills
+    "line", "answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version",
+)  # fmt: skip
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 
 

@@ -1,7 +1,7 @@
 """Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time; or JSON lines.
 
 JSON lines are as in the labels.jsonl of a test set: an object with head, relation, tail, label and, optionally,
-annotator, evidence, at and passage.
+annotator, evidence, at and passage, and side with question_version.
 """
 
 import json
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from annotation.enums import Answer
 from annotation.sources.evidence import problem_of
+from pooling.enums import Side
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_lines, read_tsv, triple_ids
@@ -33,7 +34,9 @@ class LabelLine(NamedTuple):
     source_url: str
     labelled_at: datetime | None
     notes: tuple[str, ...]  # irregular, yet understood
-    passage: str = ""  # what the source says; JSON lines alone have it
+    passage: str = ""  # what the source says; JSON lines alone have it, as the next two
+    side: str = ""  # of the question, head or tail
+    question_version: int | None = None
 
 
 class SkippedLine(NamedTuple):
@@ -76,7 +79,16 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
     line = _line(number, [*(given[key] for key in REQUIRED), *more], graph)
     if len(passage) > MAX_PASSAGE:
         return SkippedLine(number, f"has a passage of {len(passage)} characters, more than {MAX_PASSAGE}")
-    return line._replace(passage=passage.strip()) if isinstance(line, LabelLine) else line
+    side, version = given.get("side"), given.get("question_version")
+    if (side is None) != (version is None) or (side is not None and not _is_question(side, version)):
+        return SkippedLine(number, "has no side (head or tail) with a question_version from 1")
+    if not isinstance(line, LabelLine):
+        return line
+    return line._replace(passage=passage.strip(), side=side or "", question_version=version)
+
+
+def _is_question(side: object, version: object) -> bool:
+    return side in Side.values and type(version) is int and 1 <= version < 2**31
 
 
 def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | SkippedLine:

@@ -8,6 +8,7 @@ from annotation.enums import Answer, FlagKind, JudgementOrigin, SurplusReason, V
 from annotation.models.campaign import Campaign
 from annotation.models.check import Check
 from annotation.models.slot import Item, QuestionTemplate, Slot
+from pooling.enums import Side
 from pooling.models import Pool, PooledTriple
 
 _OF_ONE_QUESTION = Q(item=None, check_item__isnull=False) | Q(item__isnull=False, check_item=None)
@@ -129,6 +130,8 @@ class ImportedLabel(models.Model):
     source_url = models.CharField(max_length=2000, blank=True)
     passage = models.TextField(blank=True)
     labelled_at = models.DateTimeField(null=True, blank=True)
+    side = models.CharField(max_length=4, choices=Side, blank=True)  # of the question, where the file tells both
+    question_version = models.PositiveIntegerField(null=True, blank=True)
     file_name = models.CharField(max_length=300)
     file_sha256 = models.CharField(max_length=64)
     line = models.PositiveIntegerField()
@@ -138,6 +141,10 @@ class ImportedLabel(models.Model):
         ordering = ["id"]
         constraints = [
             CheckConstraint(condition=Q(answer__in=Answer.values), name="imported_answer_known"),
+            CheckConstraint(
+                condition=Q(side="", question_version=None) | Q(side__in=Side.values, question_version__gte=1),
+                name="imported_question_whole",
+            ),
             UniqueConstraint(fields=["triple", "file_sha256", "line"], name="imported_line_once"),
         ]
 

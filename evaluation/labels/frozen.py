@@ -55,7 +55,8 @@ class Ragged(NamedTuple):
 class Frozen(NamedTuple):
     """Hold n triples, seeds first: int32[n, 3]; state int8[n]; settled, reason int8[n], indices into SETTLED
     and REASONS; depth int32[n], 0 where no system found it; findings: PROVENANCE records; labels, imported: ids of
-    Label and ImportedLabel, ascending within a triple. `about`: the pool as it was."""
+    Label and ImportedLabel, ascending within a triple. `about`: the pool as it was. `words`: of an imported test set,
+    the lines of its questions.tsv for each triple, without the triple, str[n]; None for others."""
 
     triples: np.ndarray
     state: np.ndarray
@@ -66,6 +67,7 @@ class Frozen(NamedTuple):
     labels: Ragged
     imported: Ragged
     about: dict[str, Any]
+    words: np.ndarray | None = None
 
     def keep(self, kept: np.ndarray) -> Frozen:
         """Keep some triples, bool[n]."""
@@ -79,6 +81,7 @@ class Frozen(NamedTuple):
             self.labels.keep(kept),
             self.imported.keep(kept),
             self.about,
+            None if self.words is None else self.words[kept],
         )
 
 
@@ -192,12 +195,15 @@ def frozen_table(frozen: Frozen) -> pa.Table:
             "imported": _lists(frozen.imported),
         }
     )
+    if frozen.words is not None:
+        table = table.append_column("words", pa.array(frozen.words, pa.large_string()))
     return table.replace_schema_metadata({"pool": json.dumps(frozen.about)})
 
 
 def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
     """Read `Frozen` back from the columns of a qrels file."""
     findings = _arrays(column_of(path, "findings"))
+    schema = pq.read_schema(path)
     return Frozen(
         triples,
         state,
@@ -207,7 +213,8 @@ def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
         findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
         _arrays(column_of(path, "labels")),
         _arrays(column_of(path, "imported")),
-        json.loads(pq.read_schema(path).metadata[b"pool"]),
+        json.loads(schema.metadata[b"pool"]),
+        column_of(path, "words").to_numpy() if "words" in schema.names else None,
     )
 
 

@@ -27,6 +27,7 @@ from pooling.questions.templates import fill
 
 CHUNK = 2_000  # rows of the database that are held at once
 ANSWERS = tuple(Answer.values)
+QUESTION_COLUMNS = ("head", "relation", "tail", "side", "version", "group_question", "statement")  # of questions.tsv
 
 
 class LabelColumns(NamedTuple):
@@ -149,10 +150,11 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
         given |= {"bulk": True} if bulk else {}
         given["guideline_version"] = guidelines[known - 1][1] if known else None
         yield _json(graph, frozen.triples[triple], answer, given, source if evidence else None)
-    of_file = ("answer", "annotator", "labelled_at", "source_url", "passage")
-    for triple, answer, name, when, *source in _rows(ImportedLabel, frozen.imported, of_file):
+    of_file = ("answer", "annotator", "labelled_at", "side", "question_version", "source_url", "passage")
+    for triple, answer, name, when, side, version, *source in _rows(ImportedLabel, frozen.imported, of_file):
         who, at = pseudonym(qrels, name) if name else None, _utc(when) if when else None
-        imported = {"role": "import", "annotator": who, "at": at}
+        imported: dict[str, Any] = {"role": "import", "annotator": who, "at": at}
+        imported |= {"side": side, "question_version": version} if version else {}
         yield _json(graph, frozen.triples[triple], answer, imported, source if evidence else None)
 
 
@@ -200,8 +202,14 @@ def _addresses(model: Any, ids: Ragged) -> Iterator[list[str]]:
 
 
 def question_lines(labels: LabelColumns, frozen: Frozen, graph: GraphArrays) -> Iterator[str]:
-    """Yield what people read of each triple: a line for each version of the words that a label was given under."""
-    yield "head\trelation\ttail\tside\tversion\tgroup_question\tstatement"
+    """Yield what people read of each triple: a line for each version of the words that a label was given under.
+
+    Of an imported test set, these are the lines that it came with.
+    """
+    yield "\t".join(QUESTION_COLUMNS)
+    for triple, words in enumerate(() if frozen.words is None else frozen.words):
+        keys = _keys(frozen.triples[triple], graph)
+        yield from ("\t".join([*keys, line]) for line in words.split("\n") if line)
     ids, place = np.unique(labels.template, return_inverse=True)
     found = QuestionTemplate.objects.in_bulk(ids.tolist())
     templates = [found[number] for number in ids.tolist()]
@@ -210,8 +218,13 @@ def question_lines(labels: LabelColumns, frozen: Frozen, graph: GraphArrays) -> 
         for number in shown[start : start + CHUNK].tolist():  # (triple * templates + template) * 2 + head asked
             asked_of, head_asked = divmod(number, 2)
             triple, at = divmod(asked_of, len(templates))
-            template, (head, relation, tail) = templates[at], frozen.triples[triple].tolist()
+            template, (head, _, tail) = templates[at], frozen.triples[triple].tolist()
             group = template.head_question if head_asked else template.tail_question
             words = [fill(text, graph.label(head), graph.label(tail)) for text in (group, template.statement)]
-            keys = graph.entities[head], graph.relations[relation], graph.entities[tail]
+            keys = _keys(frozen.triples[triple], graph)
             yield "\t".join([*keys, "head" if head_asked else "tail", str(template.version), *words])
+
+
+def _keys(triple: np.ndarray, graph: GraphArrays) -> tuple[str, str, str]:
+    head, relation, tail = triple.tolist()
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]

@@ -28,7 +28,7 @@ from evaluation.models import Qrels, Terms
 from evaluation.test_sets.archive import ADVICE, MOST_BYTES, MOST_SENT_BYTES, SUMS, check_sums, opened
 from evaluation.test_sets.description import Described, read_description
 from evaluation.test_sets.restored_runs import restore_runs
-from evaluation.test_sets.restored_tables import Judgements, read_gathered, read_judgement_table
+from evaluation.test_sets.restored_tables import Judgements, read_gathered, read_judgement_table, read_words
 from pooling.enums import PoolingAct, PoolOrigin, PoolState
 from pooling.graphs.checks import check_source
 from pooling.graphs.imports import import_graph
@@ -105,7 +105,9 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
     _labels(folder / "labels.jsonl", pool, judged, arrays)
     systems = restore_runs(folder, told, pool, judged.triples, user, made)
     pool.systems.set([system for system in systems if system.name in pool.contributors])
-    frozen = facts(pool, judged.triples, judged.state)._replace(settled=judged.settled, about=told.pool)
+    questions = folder / "questions.tsv"
+    words = read_words(questions, judged, arrays) if questions.is_file() else None
+    frozen = facts(pool, judged.triples, judged.state)._replace(settled=judged.settled, about=told.pool, words=words)
     qrels = write_qrels(
         pool,
         told.qrels,
@@ -186,6 +188,8 @@ def _labels(path: Path, pool: Pool, judged: Judgements, arrays: GraphArrays) -> 
                 annotator=line.annotator,
                 source_url=line.source_url,
                 passage=line.passage,
+                side=line.side,
+                question_version=line.question_version,
                 labelled_at=line.labelled_at,
                 file_name=path.name,
                 file_sha256=sha256,

@@ -1,4 +1,4 @@
-"""Read judgements.tsv and pool.tsv of an exported test set as arrays."""
+"""Read judgements.tsv, pool.tsv and questions.tsv of an exported test set as arrays."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +8,7 @@ import numpy as np
 from evaluation.labels.frozen import SETTLED
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import STATE_NAMES
+from evaluation.test_sets.labels import QUESTION_COLUMNS
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_pool_file, read_tsv, several, triple_ids
 from pooling.pools.kernels.filters import REASONS
@@ -77,3 +78,25 @@ def read_gathered(path: Path, seeds: np.ndarray, graph: GraphArrays, contributor
     if len(findings):
         findings["system"] = place[findings["system"]]
     return read.gathered._replace(findings=findings)
+
+
+def read_words(path: Path, judged: Judgements, graph: GraphArrays) -> np.ndarray:
+    """Return the lines of questions.tsv of each triple, without the triple, str[n]; EvaluationError names bad lines."""
+    of = {triple: i for i, triple in enumerate(map(tuple, judged.triples.tolist()))}
+    words: list[list[str]] = [[] for _ in of]
+    problems: list[str] = []
+    for number, fields in read_tsv(path):
+        if number == 1:
+            if tuple(fields) != QUESTION_COLUMNS:
+                raise EvaluationError(f"{path.name}:1: the columns are not {', '.join(QUESTION_COLUMNS)}. {_ADVICE}")
+            continue
+        triple, problem = triple_ids(fields, graph) if len(fields) == len(QUESTION_COLUMNS) else (None, "")
+        if triple is None:
+            problems.append(f"{path.name}:{number}: {problem or f'has {len(fields)} columns'}")
+        elif triple not in of:
+            problems.append(f"{path.name}:{number}: its triple is not in judgements.tsv")
+        else:
+            words[of[triple]].append("\t".join(fields[3:]))
+    if problems:
+        raise EvaluationError(several(problems, _ADVICE))
+    return np.array(["\n".join(lines) for lines in words], dtype=object)

@@ -123,13 +123,15 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
     url = "https://en.wikipedia.org/wiki/X"
     lines = [
         told(keys[0], label="Y", role="annotator", annotator="p-1", at="2026-01-02T03:04:05Z", active_ms=7),
-        told(keys[1], label="N", annotator=None, at=None, evidence=url, passage=" She did. "),
+        told(keys[1], label="N", at=None, evidence=url, passage=" She did. ", side="head", question_version=2),
         "{",
         "[1]",
         told(keys[2], label=1),
         told(keys[2], label="Y", at=5),
         told(keys[2], label="perhaps"),
         told(keys[2], label="Y", passage="x" * 1001),
+        told(keys[2], label="Y", side="head"),
+        told(keys[2], label="Y", side="left", question_version=1),
     ]
     path = tmp_path / "labels.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
@@ -142,11 +144,12 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
         (6, "has something else than text under at"),
         (7, "label 'perhaps' is not one of Y, N, ?, 1, 0, -1, positive, negative"),
         (8, "has a passage of 1001 characters, more than 1000"),
+        *((line, "has no side (head or tail) with a question_version from 1") for line in (9, 10)),
     ]
-    columns = ("answer", "annotator", "source_url", "passage", "labelled_at")
+    columns = ("answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version")
     kept = list(ImportedLabel.objects.order_by("line").values_list(*columns))
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert kept == [("Y", "p-1", "", "", at), ("N", "", url, "She did.", None)]
+    assert kept == [("Y", "p-1", "", "", at, "", None), ("N", "", url, "She did.", None, "head", 2)]
 
 
 def test_import_again_adds_nothing(world, keys, tmp_path) -> None:

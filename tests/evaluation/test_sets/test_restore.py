@@ -52,6 +52,7 @@ from tests.evaluation.test_sets.test_score import numpy_alone, score  # noqa: F4
 from tests.factories import make_person
 from tests.page import notices
 
+QUESTIONS = b"head\trelation\ttail\tside\tversion\tgroup_question\tstatement\n"
 NAMES = ["micro_mrr", "macro_mrr", "map", "bpref", "infap", "judged@10"]
 SAME = {  # files of the export that are the same when the restored test set is exported
     "train.tsv", "valid.tsv", "test.tsv", "known_test.tsv", "original_test.tsv", "triples.tsv.gz", "seeds.tsv",
@@ -169,12 +170,21 @@ def test_labels_come_back_as_imported_ones_and_their_figures_stay_on_the_card(
     pool = Pool.objects.get(name=name)
     assert dict(pool.judgements.values_list("triple__tail", "verdict")) == before
     assert set(pool.judgements.values_list("origin", flat=True)) == {"import"}
-    kept = ImportedLabel.objects.order_by("line").values_list("answer", "annotator", "source_url")
-    assert list(kept) == [(of["label"], of["annotator"] or "", of["evidence"]) for of in people]
+    kept = ImportedLabel.objects.order_by("line").values_list(
+        "answer", "annotator", "source_url", "side", "question_version"
+    )
+    asked = [(of.get("side", ""), of.get("question_version")) for of in people]
+    assert list(kept) == [
+        (of["label"], of["annotator"] or "", of["evidence"], *words) for of, words in zip(people, asked, strict=True)
+    ]
+    assert {1, 2} <= {version for _, version in asked}
     export_test_set(qrels, tmp_path / "again")
     assert differing(tmp_path / "out", tmp_path / "again") == ["SHA-256"]
-    tables = {path.name for path in (tmp_path / "out").glob("*.tsv")} - {"questions.tsv"}
-    assert {"judgements.tsv", "relation_templates.tsv", "pool.tsv"} <= tables
+    tables = {path.name for path in (tmp_path / "out").glob("*.tsv")}
+    assert {"judgements.tsv", "relation_templates.tsv", "pool.tsv", "questions.tsv"} <= tables
+    assert len((tmp_path / "out/questions.tsv").read_text().splitlines()) > 2
+    again = [json.loads(line) for line in (tmp_path / "again/labels.jsonl").read_text().splitlines()]
+    assert [(of.get("side", ""), of.get("question_version")) for of in again] == asked
     for name in tables:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes(), name
 
@@ -223,6 +233,8 @@ def spoiled(folder: Path, name: str, text: bytes | None) -> None:
         ("ranks/complex.tsv.gz", gzip.compress(b"x\ny\n", mtime=0), "complex.tsv.gz:2: cannot be read"),
         ("trec/runs/complex.txt.gz", None, "runs/complex.txt.gz of system complex are missing"),
         ("labels.jsonl", b"{\n", "labels.jsonl:1: is not JSON"),
+        ("questions.tsv", b"a\tb\n", "questions.tsv:1: the columns are not head, relation"),
+        ("questions.tsv", QUESTIONS + b"a\tb\n", "questions.tsv:2: has 2 columns"),
     ],
 )
 def test_what_is_wrong_leaves_nothing(exported, settings, tmp_path: Path, name: str, text: bytes | None, why: str):
