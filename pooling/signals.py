@@ -9,5 +9,8 @@ pool_grew = Signal()
 # arguments: pool. A receiver answers True if people have been given what the pool's filters left: then these stay.
 is_judged = Signal()
 
+# no arguments. A receiver answers the pace of this site's labels (pooling.pools.effort.Pace), or None without any.
+pace_asked = Signal()
+
 # arguments: system. Receivers answer with sentences, each a reason why its run must stay as it is.
 run_uses = Signal()

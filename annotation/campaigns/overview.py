@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -14,6 +15,7 @@ from annotation.models.slot import PLACES
 from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
+from pooling.pools.effort import Pace
 
 RECENT = 1000  # the pace is measured over this many last labels
 
@@ -70,15 +72,25 @@ def overview(campaign: Campaign) -> Overview:
 
 
 def pace(campaign: Campaign) -> float | None:
-    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels.
+    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels."""
+    times = _times(Label.objects.filter(item__campaign=campaign))
+    return median(times) if times else None
+
+
+def answer_pace(sender: Any, **_: Any) -> Pace | None:
+    """Answer the signal `pace_asked`: the pace of the last labels of all campaigns."""
+    times = _times(Label.objects.all())
+    return Pace(median(times) / 1000, len(times)) if times else None
+
+
+def _times(labels: QuerySet[Label]) -> list[int]:
+    """Return the active milliseconds of the last of these labels.
 
     Labels given in bulk share one time, and simulated people have made-up times: neither count.
     """
-    timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False}
-    given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, **timed)
-    given = given.exclude(simulated("annotator"))
-    times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
-    return median(times) if times else None
+    timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False, "slot__number__in": PLACES}
+    given = labels.filter(**timed).exclude(simulated("annotator"))
+    return list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
 
 
 def open_reports(campaign: Campaign) -> QuerySet[Flag]:

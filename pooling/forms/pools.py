@@ -10,12 +10,15 @@ from pooling.graphs.kernels.degrees import band_names
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.models.system import IMPORTED
+from pooling.pools.effort import ASSUMED_SECONDS, Pace
 from pooling.pools.filtering import why_types_idle
 from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS, TYPES
 from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
 
 SEED_FILE_BYTES = 5_000_000
+MEASURED = "Measured: the median of the last {:,} labels of people on this site."
+ASSUMED = "Assumed, since nobody has labelled on this site yet. Correct it after the first labels."
 POOL_FILE_BYTES = 20_000_000
 FILTERS_ABOUT = (
     "What a filter takes is assumed negative, and no person is asked. They can be changed until the campaign opens."
@@ -133,6 +136,34 @@ class PoolForm(PageForm):
         elif not cleaned.get("seeds_file") and not cleaned.get("sample") and not {"sample", "count"} & set(self.errors):
             self.add_error("sample", NO_SEEDS)
         return cleaned
+
+
+class EffortForm(PageForm):
+    """Ask how long a label takes and what an hour costs; nothing of it is kept."""
+
+    seconds = forms.FloatField(
+        label="Seconds a label", min_value=0.1, max_value=3600, widget=forms.NumberInput(attrs={"step": "any"})
+    )
+    rate = forms.FloatField(
+        label="Money an hour",
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        widget=forms.NumberInput(attrs={"step": "any"}),
+        help_text="In your currency. Empty: no costs are shown.",
+    )
+
+    def __init__(self, pace: Pace | None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["seconds"].initial = round(pace.seconds, 1) if pace else ASSUMED_SECONDS
+        self.fields["seconds"].help_text = MEASURED.format(pace.labels) if pace else ASSUMED
+
+    def asked(self) -> tuple[float, float | None]:
+        """Return seconds a label and money an hour, of a valid form or of one that nobody filled in."""
+        seconds, rate = (
+            self.cleaned_data.get(name) if self.is_bound else self.fields[name].initial for name in self.fields
+        )
+        return seconds, rate
 
 
 class ImportPoolForm(PageForm):

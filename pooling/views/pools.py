@@ -18,12 +18,13 @@ from core.views.acts import attempt, posted
 from core.views.files import csv_response, kept_file
 from core.views.pagination import archivable_page, page_of
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
-from pooling.forms.pools import PoolForm
+from pooling.forms.pools import EffortForm, PoolForm
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.pools.build import Finding, create_pool, unpack_provenance
 from pooling.pools.diagnosis import diagnosis_of, diagnosis_says
+from pooling.pools.effort import effort, measured_pace
 from pooling.pools.estimate import PoolSize, estimate_pool
 from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
 from pooling.pools.kernels.shares import SMOOTHING
@@ -49,7 +50,7 @@ def pools(request: HttpRequest) -> HttpResponse:
 def new(request: SignedInRequest) -> HttpResponse:
     """Show the form that builds a pool; the graph is chosen first, because the systems follow from it.
 
-    POST builds it, with ?part=estimate it only says how large it would be.
+    POST builds it. With ?part=estimate, or by the button without JavaScript, it only says how large it would be.
     """
     trained = Q(systems__state=SystemState.TRAINED, systems__private=False)
     usable = Graph.objects.filter(archived=False)
@@ -57,15 +58,19 @@ def new(request: SignedInRequest) -> HttpResponse:
     chosen = request.POST.get("graph") or request.GET.get("graph")
     ready = sorted(graphs, key=lambda graph: not graph.trained)  # with trained systems first
     graph = next((g for g in ready if g.name == chosen), None) if chosen else next(iter(ready), None)
-    form = None
+    context: dict[str, Any] = {"graphs": graphs, "graph": graph}
     if graph is not None:
         form = PoolForm(graph, posted(request), request.FILES or None)
+        costs = EffortForm(measured_pace(), request.POST if "seconds" in request.POST else None)
+        context |= {"form": form, "costs": costs}
         if request.GET.get("part") == "estimate":
-            return _estimate(request, graph, form)
-        if pool := attempt(form, partial(_build, graph, request.user)):
+            return render(request, "pooling/pools/estimate.html", context | _estimate(graph, form, costs))
+        if "estimate" in request.POST:
+            context |= _estimate(graph, form, costs) | {"estimated": True}
+        elif pool := attempt(form, partial(_build, graph, request.user)):
             messages.success(request, f"Building of {pool.name} is queued.")
             return redirect("pool", pool.name)
-    return render(request, "pooling/pools/new.html", {"graphs": graphs, "graph": graph, "form": form})
+    return render(request, "pooling/pools/new.html", context)
 
 
 def _build(graph: Graph, user: User, asked: dict[str, Any]) -> Pool:
@@ -76,18 +81,23 @@ def _build(graph: Graph, user: User, asked: dict[str, Any]) -> Pool:
     return pool
 
 
-def _estimate(request: HttpRequest, graph: Graph, form: PoolForm) -> HttpResponse:
-    """Say how many triples each rule would give for what the form asks; its name may still be missing."""
-    form.fields["name"].required = False
+def _estimate(graph: Graph, form: PoolForm, costs: EffortForm) -> dict[str, Any]:
+    """Return the size and effort by each rule for what the form asks, and what each choice changes."""
+    form.fields["name"].required = False  # it may still be missing
 
     def estimate(asked: dict[str, Any]) -> PoolSize:
         with kept_file(asked.pop("seeds_file")) as path:
-            wanted = {key: value for key, value in asked.items() if key not in ("name", "rule", "score_again")}
+            wanted = {key: value for key, value in asked.items() if key not in ("name", "score_again")}
             return estimate_pool(graph, seeds_file=path, **wanted)
 
     size = attempt(form, estimate)
     form.errors.pop("name", None)
-    return render(request, "pooling/pools/estimate.html", {"size": size, "form": form, "depth": form.data.get("depth")})
+    if size is None or (costs.is_bound and not costs.is_valid()):
+        return {"size": None}
+    pace, rate = costs.asked()
+    rows = [(row.rule, row.size, effort(row.size.to_people, pace, rate)) for row in size.rules]
+    changes = [(change, effort(change.size.to_people, pace, rate)) for change in size.changes]
+    return {"size": size, "rows": rows, "changes": changes, "chosen": form.cleaned_data["rule"], "rate": rate}
 
 
 def work_on(*pools: Pool) -> list[Job]:

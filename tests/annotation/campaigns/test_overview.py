@@ -3,6 +3,7 @@ import pytest
 from annotation.campaigns.overview import overview, pace
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Item, Label
+from pooling.pools.effort import Pace, measured_pace
 from tests.annotation.factories import answer, label_item, slot_for, windows_closed
 
 
@@ -25,12 +26,14 @@ def test_work_left_rests_on_the_median_so_that_one_absurd_time_changes_nothing(w
     for item, ms in zip(world.campaign.items.all()[:5], (4000, 6000, 5000, 86_400_000, 0), strict=True):
         answer(world.ann, slot_for(world.campaign, world.ann, item), active_ms=ms)
     assert pace(world.campaign) == 5500
+    assert measured_pace() == Pace(5.5, 4)  # of all campaigns of the site
     assert overview(world.campaign).seconds_left == 7 * 5.5
 
 
 def test_work_left_is_unknown_before_the_first_label(world) -> None:
     found = overview(world.campaign)
     assert (found.pace_ms, found.seconds_left, found.pace_seconds) == (None, None, None)
+    assert measured_pace() is None
 
 
 def test_time_of_adjudicators_is_no_part_of_the_pace(world) -> None:

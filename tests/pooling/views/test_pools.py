@@ -12,11 +12,12 @@ from core.forms import TOO_LARGE
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.errors import PoolError
-from pooling.forms.pools import NO_SEEDS, SEED_FILE_BYTES, PoolForm
+from pooling.forms.pools import ASSUMED, MEASURED, NO_SEEDS, SEED_FILE_BYTES, PoolForm
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.build import check_name
 from pooling.pools.diagnosis import Bucket, Diagnosis, as_stored, diagnosis_says
+from pooling.pools.effort import ASSUMED_SECONDS, Pace, effort
 from pooling.pools.kernels.filters import FILTERS, reason_label
 from pooling.pools.seeds import draw_seeds
 from pooling.runs.score import check_depth
@@ -160,13 +161,45 @@ def test_the_form_says_how_large_each_rule_would_be(graph, manager):
     size = page.context["size"]
     for row in size.rules:
         shown = element(page, f"estimate-{row.rule.value}")
-        assert numbers(shown.text) == [str(row.pooled)] and not row.is_exact
-        assert shown.one(class_="number", **{"data-exact": "no"})
+        work = effort(row.size.to_people, ASSUMED_SECONDS)
+        told = [str(row.size.pooled), str(row.size.to_people), str(work.labels), f"{work.hours:.1f}"]
+        assert (shown.texts(tag="td"), shown["data-exact"]) == (told, "no")
     gap = element(page, "gaps").one(tag="li")
     assert (gap["data-system"], numbers(gap.text)) == ("rotate", [str(size.questions)] * 2)
     assert (Pool.objects.count(), Job.objects.count()) == (0, 0)
     form = parse(manager.get("/pools/new")).one(tag="form", method="post", **{"hx-target": "#estimate"})
     assert form["hx-post"] == ESTIMATE
+
+
+def test_hours_and_money_are_those_of_the_pace_and_the_rate_that_were_typed(graph, manager):
+    make_system(graph, "rotate", run=False)
+    page = manager.post(ESTIMATE, FORM | {"seconds": "36", "rate": "12.5"})
+    size = page.context["size"].of("filtered")
+    hours = 2 * size.to_people / 100
+    shown = element(page, "estimate-filtered").texts(tag="td")
+    assert shown[2:] == [str(2 * size.to_people), f"{hours:.1f}", f"{12.5 * hours:.0f}"]
+    changes = element(page, "changes")
+    assert [row["data-about"] for row in elements(page, "change-depth")] == ["5", "20"]
+    assert len(changes.all(tag="tbody")[0].all(tag="tr")) == 2 + len(FILTERS)  # nothing is left without the one system
+    assert "0" in element(manager.post(ESTIMATE, FORM | {"seconds": "0"}), "no-estimate").text
+
+
+def test_the_pace_is_assumed_until_somebody_labels_and_measured_afterwards(graph, manager, monkeypatch):
+    make_system(graph, "rotate", run=False)
+    form = manager.get("/pools/new").context["costs"]
+    assert (form["seconds"].value(), form["seconds"].help_text) == (ASSUMED_SECONDS, ASSUMED)
+    monkeypatch.setattr("pooling.views.pools.measured_pace", lambda: Pace(8.26, 1204))
+    form = manager.get("/pools/new").context["costs"]
+    assert (form["seconds"].value(), form["seconds"].help_text) == (8.3, MEASURED.format(1204))
+
+
+def test_without_javascript_a_button_says_the_same_and_builds_nothing(graph, manager):
+    make_system(graph, "rotate", run=False)
+    page = manager.post("/pools/new", FORM | {"estimate": "yes", "seconds": "36"})
+    alone = manager.post(ESTIMATE, FORM | {"seconds": "36"})
+    assert element(page, "estimate").text == element(alone, "estimate").text
+    assert not parse(alone).has(tag="form") and parse(page).has(tag="button", name="estimate")
+    assert (Pool.objects.count(), Job.objects.count()) == (0, 0)
 
 
 def test_a_form_that_is_not_whole_says_what_the_estimate_lacks(graph, manager):
