@@ -1,5 +1,6 @@
 // What this browser keeps: closed lists, each with what holds where nothing was chosen. theme.js keeps the theme.
 
+import { goal, setGoal } from "./lib/goal.js";
 import { bindKeymap } from "./lib/keymap_form.js";
 import { message, show } from "./lib/messages.js";
 import { read, write } from "./lib/stored.js";
@@ -23,6 +24,15 @@ for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {
       show(told, write(stored, input.value) ? SAVED : OFF);
     });
   }
+}
+
+const goalField = document.querySelector("[data-goal]");
+if (goalField) {
+  goalField.value = goal() ?? "";
+  goalField.addEventListener("change", () => {
+    if (!goalField.checkValidity()) return show(told, message("no-number", goalField.dataset.wrong));
+    show(told, setGoal(goalField.value) ? SAVED : OFF);
+  });
 }
 
 const keymap = document.querySelector("[data-keymap]");

@@ -8,7 +8,7 @@ export function bindKeymap(root) {
   const fields = [...root.querySelectorAll("[data-usual]")];
   const problem = root.querySelector("[data-problem]");
   const told = root.querySelector("[data-keymap-saved]");
-  const { digit, taken, saved, back, off } = root.dataset;
+  const { digit, taken, kept, back, off } = root.dataset;
 
   function draw() {
     for (const field of fields) field.value = ownOf(field.dataset.usual).toUpperCase();
@@ -25,7 +25,7 @@ export function bindKeymap(root) {
     if (!isFree(key)) return refuse(field, message("no-key", digit));
     if (other) return refuse(field, message("taken", taken.replace("{key}", key.toUpperCase()).replace("{act}", other.dataset.act)));
     refuse(field, null);
-    show(told, choose(field.dataset.usual, key) ? message("saved", saved) : message("storage-off", off));
+    show(told, choose(field.dataset.usual, key) ? message("saved", kept) : message("storage-off", off));
     draw();
   }
 

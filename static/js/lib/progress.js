@@ -2,6 +2,7 @@
 // the server from time to time: others answer too.
 
 import { get, Unreachable } from "./api.js";
+import { goal } from "./goal.js";
 import { message, show } from "./messages.js";
 
 const PACE_AFTER_MS = 5 * 60000;
@@ -54,11 +55,20 @@ export class Progress {
     return `${figure(Math.round((this.session * 3600000) / this.activeMs))} an hour`;
   }
 
+  // Today's answers, with the goal of the day if the person set one.
+  ofGoal(today) {
+    const wanted = goal();
+    if (!wanted) return ["today", `${figure(today)} today`];
+    const { ofGoal, reached } = this.text.dataset;
+    const words = today < wanted ? ofGoal : reached;
+    return [today < wanted ? "of-goal" : "goal-reached", words.replace("{today}", figure(today)).replace("{goal}", figure(wanted))];
+  }
+
   draw() {
     const parts = [["session", `${figure(this.session)} in this session`], ["pace", this.pace()]];
     if (this.told) {
       const { today, total, left } = this.told;
-      parts.push(["today", `${figure(today + this.ahead)} today`], ["total", `${figure(total + this.ahead)} by you`]);
+      parts.push(this.ofGoal(today + this.ahead), ["total", `${figure(total + this.ahead)} by you`]);
       if (this.asks) parts.push(["left", `${figure(Math.max(left - this.ahead, 0))} left for you`]);
       this.bar.max = Math.max(total + left, 1);
       this.bar.value = total + this.ahead;
