@@ -67,6 +67,18 @@ class RulesForm(PageForm):
     training_percent = _limited(
         "training_percent", "Pass mark, percent", "Correct answers that pass the training. Others try again or wait."
     )
+    hourly_rate = forms.FloatField(
+        label="Cost of an hour",
+        min_value=0,
+        max_value=100_000,
+        required=False,
+        help_text="What an hour of active time costs. The overview then shows the cost so far and to come. Annotators "
+        "don't see it.",
+    )
+    currency = forms.RegexField(
+        r"^[A-Z]{3}$", label="Currency", required=False, help_text="Three letters, such as EUR or USD.",
+        error_messages={"invalid": "Give three capital letters, such as EUR or USD."},
+    )  # fmt: skip
     contact = forms.ModelChoiceField(
         label="Contact",
         queryset=User.objects.none(),
@@ -78,6 +90,9 @@ class RulesForm(PageForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         set_rows(self, "contact", managers().order_by("username"))
+
+    def clean_currency(self) -> str:
+        return self.cleaned_data["currency"] or "EUR"
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> RulesForm:

@@ -22,6 +22,8 @@ class Campaign(models.Model):
         default=0, help_text="gold items with feedback before a person's first question; 0: no training"
     )
     training_percent = models.PositiveSmallIntegerField(default=80, help_text="correct answers that pass the training")
+    hourly_rate = models.FloatField(null=True, blank=True, help_text="what an hour of active time costs")
+    currency = models.CharField(max_length=3, default="EUR", help_text="of the hourly rate")
     personal_data = models.TextField(blank=True, help_text="what members agree to before they label; Markdown")
     contact = models.ForeignKey(
         User,
@@ -57,6 +59,9 @@ class Campaign(models.Model):
             ),
             CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
             CheckConstraint(condition=Q(evidence_rule__in=EvidenceRule.values), name="campaign_evidence_rule_known"),
+            CheckConstraint(
+                condition=Q(hourly_rate=None) | Q(hourly_rate__gte=0), name="campaign_hourly_rate_not_negative"
+            ),
             CheckConstraint(condition=Q(gold_percent__lte=50), name="campaign_gold_at_most_half"),
             CheckConstraint(condition=Q(training_percent__lte=100), name="campaign_training_percent_possible"),
         ]

@@ -100,6 +100,20 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     )
 
 
+def weakest(report: AgreementReport, least: int = 20) -> GroupAgreement | None:
+    """Return the relation, of at least `least` items, on which people surely agree less than over all; None if none.
+
+    Surely: its 95 % interval ends below that of all items.
+    """
+    overall = report.overall.raw.interval
+    below = [
+        (raw.value or 0.0, group)
+        for group in report.relations
+        if overall and (raw := group.agreement.raw).n >= least and raw.interval and raw.interval[1] < overall[0]
+    ]
+    return min(below, key=lambda row: row[0])[1] if below else None
+
+
 def _double_labels(campaign: Campaign) -> _DoubleLabels:
     rows = (
         live_labels()

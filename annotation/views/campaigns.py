@@ -1,28 +1,31 @@
 """The people side of a pool for its manager: state, next steps, rules, and items with their history."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from annotation.campaigns.items import find_items, history, item_rows
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
-from annotation.campaigns.outlook import Outlook, outlook
+from annotation.campaigns.outlook import outlook
 from annotation.campaigns.overview import Overview, overview
+from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
 from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
+from annotation.quality.reports import AgreementReport, agreement_report, weakest
 from annotation.questions.reading import named, unread_relations, without_words, write_address
 from annotation.questions.templates import item_text
-from annotation.release.next_batch import stop_reason
 from annotation.release.settings import DEFAULT_ORDER
 from annotation.views import told
+from annotation.views.campaign_charts import agreement_chart, labels_chart
 from annotation.views.find_campaign import campaign_page, find_campaign
+from annotation.views.next_steps import next_steps
 from core.enums import LIVE
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
@@ -34,21 +37,13 @@ from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.views.find import find_pool
 
+MOST_STEPS = 3  # that are shown at once
+AGREEMENT_SECONDS = 60
 _TOLD = {
     CampaignState.OPEN: "The campaign is open: questions are given out.",
     CampaignState.PAUSED: "The campaign is paused: no new questions are given out.",
     CampaignState.CLOSED: "The campaign is closed: its labels stay as they are.",
 }
-
-
-class Step(NamedTuple):
-    """What a manager does next."""
-
-    key: str
-    text: str
-    label: str = ""
-    url: str = ""
-    is_warning: bool = False
 
 
 @evaluator_required
@@ -64,8 +59,29 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, done)
         return redirect("campaign", name)
     counts, people = overview(found), outlook(found)
-    context = {"overview": counts, "outlook": people, "steps": _steps(found, counts, people), "form": form}
+    course, report = trend(found, counts), _agreement(found, counts)
+    context = {"overview": counts, "outlook": people, "trend": course, "form": form}
+    context |= {"labels_chart": labels_chart(course.days), "agreement_chart": agreement_chart(report.weeks)}
+    context |= {"weeks": report.weeks, "cost": _cost(found, course)}
+    steps = next_steps(found, counts, people, course, weakest(report))
+    context |= {"steps": steps[:MOST_STEPS], "more_steps": steps[MOST_STEPS:]}
     return campaign_page(request, found, "annotation/campaigns/detail.html", context)
+
+
+def _agreement(campaign: Campaign, counts: Overview) -> AgreementReport:
+    """Return the agreement by week and relation, a minute old at most: it reads every label."""
+    key = f"agreement:{campaign.pk}:{counts.labels}"
+    found: Any = cache.get_or_set(key, lambda: agreement_report(campaign), AGREEMENT_SECONDS)
+    report: AgreementReport = found
+    return report
+
+
+def _cost(campaign: Campaign, course: Trend) -> tuple[float, float | None] | None:
+    """Return what the work has cost and what the rest will cost; None if the campaign names no rate."""
+    if campaign.hourly_rate is None:
+        return None
+    to_come = course.hours_to_come
+    return course.hours * campaign.hourly_rate, None if to_come is None else to_come * campaign.hourly_rate
 
 
 def _set_state(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
@@ -93,44 +109,6 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
     context["opening"] = pool.jobs.filter(kind=AnnotationJob.OPEN_CAMPAIGN, state__in=LIVE).first()
     context |= {"without_words": odd, "named": named(odd), "write": write_address(pool), "unread": len(unread)}
     return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
-
-
-def _steps(campaign: Campaign, counts: Overview, people: Outlook) -> list[Step]:
-    """Return what to do next; what stops the work comes first."""
-    pool = campaign.pool.name
-    add = ("Add people", reverse("campaign-people", args=[pool]))
-    steps = []
-    if campaign.state != CampaignState.CLOSED and counts.left:
-        if people.annotators < 2:
-            key, whom = ("add-annotator", "another annotator") if people.annotators else ("add-two", "two annotators")
-            steps.append(Step(key, f"Add {whom}: each item needs labels by two people.", *add))
-        elif people.stuck:
-            items, them = ("1 item", "it") if people.stuck == 1 else (f"{people.stuck:,} items", "them")
-            why = f"everybody here has labelled {them}, or sent it back. Add an annotator."
-            steps.append(Step("stuck-items", f"{items} cannot be finished: {why}", *add, True))
-    if campaign.state != CampaignState.CLOSED and counts.disputed:
-        if not people.adjudicators:
-            text = f"{_disputes(counts.disputed)} for an adjudicator, and there is none."
-            steps.append(Step("add-adjudicator", text, *add))
-        elif people.stuck_disputes:
-            them = "it" if people.stuck_disputes == 1 else "them"
-            why = f"every adjudicator has labelled {them}. Add an adjudicator."
-            steps.append(Step("stuck-disputes", f"{_disputes(people.stuck_disputes)} in vain: {why}", *add, True))
-    if counts.reports:
-        wait = "1 report waits" if counts.reports == 1 else f"{counts.reports:,} reports wait"
-        steps.append(Step("reports", f"{wait} for an answer.", "Answer reports", reverse("inbox", args=[pool])))
-    if counts.unreleased and not counts.left:
-        text = f"All that is released is judged or in hand; {counts.unreleased:,} triples are not released yet."
-        text = f"{text} {stop_reason(campaign)}".strip()
-        steps.append(Step("release", text, "See the order", reverse("campaign-order", args=[pool])))
-    elif not counts.left and not counts.disputed:
-        done = ("All items are judged.", "See the evaluation", reverse("evaluation", args=[pool]))
-        steps.append(Step("evaluation", *done))
-    return steps
-
-
-def _disputes(n: int) -> str:
-    return "1 dispute waits" if n == 1 else f"{n:,} disputes wait"
 
 
 @manager_required

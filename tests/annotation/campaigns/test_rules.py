@@ -16,6 +16,8 @@ RULES = {
     "gold_percent": 0,
     "training_items": 0,
     "training_percent": 80,
+    "hourly_rate": None,
+    "currency": "EUR",
     "contact": None,
 }
 

@@ -1,21 +1,27 @@
 """The overview of a campaign, and its rules."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from annotation.campaigns.lifecycle import NO_MOVE
 from annotation.enums import FlagKind
 from annotation.forms.campaigns import WRONG_NAME
 from annotation.labelling.withdraw import withdraw_labels
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign, Label, Membership
+from annotation.people.accounts import add_person
 from annotation.views import told
 from core.models import AuditEntry
-from tests.annotation.factories import label_item, report_of
-from tests.page import Element, codes, read
+from tests.annotation.factories import label_and_release, label_item, report_of
+from tests.page import Element, charts, codes, drawn, read
 
 URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
-SAME = {"evidence_rule": "both", "lease_minutes": "15", "undo_minutes": "15", "gold_percent": "0", "contact": ""}
+SAME = {
+    "evidence_rule": "both", "lease_minutes": "15", "undo_minutes": "15", "gold_percent": "0", "contact": "",
+    "training_items": "0", "training_percent": "80", "hourly_rate": "", "currency": "EUR",
+}  # fmt: skip
 
 
 def steps(page: Element) -> list[tuple[str, str]]:
@@ -37,7 +43,55 @@ def test_overview_has_the_figures(world, manager) -> None:
         "adjudicators": "1",
         "reports": "0",
         "left": "–",
+        "active": "2",
+        "per-day": "–",
+        "done-on": "–",
+        "hours": "0.0",
     }
+
+
+def test_overview_tells_pace_finish_and_cost(world, manager) -> None:
+    items = world.campaign.items.all()
+    for item, days in zip(items, (2, 2, 1), strict=False):
+        label_item(world, item, ann="Y")
+        at = timezone.now() - timedelta(days=days)
+        Label.objects.filter(item=item).update(created_at=at, active_ms=1_800_000)
+    Campaign.objects.update(hourly_rate=20, currency="USD")
+    page = read(manager.get(URL))
+    assert (page.figures["per-day"], page.figures["hours"]) == ("1.5", "1.5")
+    assert page.figures["done-on"] == f"{timezone.now() + timedelta(days=6):%-d %b %Y}"  # 9 are left
+    assert (page.figures["cost"], page.figures["cost-to-come"]) == ("30.00", "90.00")
+    assert [row[-1] for row in page.one("trend").rows] == ["2", "1", "0"]
+    assert drawn(charts(manager.get(URL))["labels-a-day"])["labels"][0].endswith(": 2")
+    assert "agreement-by-week" not in charts(manager.get(URL))
+
+
+def test_agreement_by_week_is_drawn_with_its_interval(world, manager) -> None:
+    one, two = world.campaign.items.all()[:2]
+    label_and_release(world, one, ann="Y", ben="N")
+    label_and_release(world, two, ann="Y", ben="Y")
+    (said,) = drawn(charts(manager.get(URL))["agreement-by-week"])["agreement"]
+    assert said.endswith(": 50.00 % (9.45 % to 90.55 %)")  # Wilson, 1 of 2
+
+
+def test_three_steps_are_shown_and_the_rest_is_folded(world, manager) -> None:
+    label_item(world, world.campaign.items.first(), ann="Y", ben="N")
+    report_of(world, world.ann, FlagKind.OTHER, "odd")
+    Label.objects.update(created_at=timezone.now() - timedelta(days=4))
+    Membership.objects.filter(person__in=[world.cleo, world.ada]).delete()
+    page = read(manager.get(URL))
+    assert [key for key, _ in steps(page)] == ["add-adjudicator", "stalled", "reports"]
+    Membership.objects.filter(person=world.ben).delete()
+    Membership.objects.filter(person=world.ann).delete()
+    add_person("eve", "adjudicator", world.campaign)
+    page = read(manager.get(URL))
+    assert [key for key, _ in steps(page)] == ["add-annotator", "reports", "disputes"] and not page.has("more-steps")
+
+
+def test_page_of_an_open_campaign_renews_itself(world, manager) -> None:
+    assert read(manager.get(URL)).one(id="progress")["hx-trigger"] == "every 10s"
+    Campaign.objects.update(state="closed")
+    assert "hx-trigger" not in read(manager.get(URL)).one(id="progress")
 
 
 def test_campaign_without_anything_to_do_has_no_steps(world, manager) -> None:
@@ -111,7 +165,7 @@ def test_queries_of_the_overview_do_not_grow(world, manager, labelled, django_as
     for item in world.campaign.items.all()[:labelled]:
         label_item(world, item, ann="Y", ben="N")
     manager.get(URL)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(18):  # and the agreement, which is kept for a minute
         manager.get(URL)
 
 
@@ -119,7 +173,7 @@ def test_queries_of_the_overview_do_not_grow(world, manager, labelled, django_as
 
 
 def test_rules_are_saved(world, manager) -> None:
-    asked = {
+    asked = SAME | {
         "evidence_rule": "never",
         "lease_minutes": "30",
         "undo_minutes": "0",
