@@ -67,17 +67,21 @@ def left_out(context: Context, groups: list[Group]) -> LeftOut:
 def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
     """Return findings, each contributor left out, and each family left out. EvaluationError for the full test set.
 
-    A family of seeds is one contributor, by its chosen seed.
+    A family of seeds is one contributor, by its chosen seed. If the settings choose systems, only these, and families
+    with one of them, are left out.
     """
     if context.labels.key == "full-test":
         raise EvaluationError("The full test set was not pooled: choose other labels.")
-    found = findings(context.pool, context.each.table)
+    pool = context.pool
+    found = findings(pool, context.each.table)
     # without provenance the contributors are the systems that are here
-    here = set(found.names) if found.by_ranks else contributors_here(context.pool)
+    here = set(found.names) if found.by_ranks else contributors_here(pool)
     chosen = {seed: name for name, seeds in context.seeds_of.items() for seed in here & set(seeds)}
     found, here = found.folded(chosen), {chosen.get(name, name) for name in here}
     alone = {name: np.arange(len(found.names)) == i for i, name in enumerate(found.names)}
-    groups = [groups_of(context, found, here, members) for members in (alone, found.families(context.pool))]
+    asked = np.isin(found.names, context.systems) | (not context.settings.systems)
+    chosen_of = [{name: of for name, of in every.items() if asked[of].any()} for every in (alone, found.families(pool))]
+    groups = [groups_of(context, found, here, members) for members in chosen_of]
     return found, left_out(context, groups[0]), left_out(context, groups[1])
 
 
@@ -97,14 +101,17 @@ def _section(context: Context, found: Findings, left: LeftOut, what: str) -> Sec
     seeds = (
         " A family of seeds is left out as one system, with all that only its seeds found." if context.is_folded else ""
     )
+    only = ""
+    if context.settings.systems:
+        only = f" Only {'the chosen systems' if what == 'system' else 'families of the chosen systems'} are left out."
     return Section(
         f"leave-{what}",
         f"Without one {what}",
-        f"What the order of all systems would be had this {what} not been in the pool: the triples that only it found"
-        " leave the pool with their labels, and all systems are scored again. A large shift of its own says that the"
-        " labels are not fair to a system like it.",
+        f"The order of the systems if this {what} had not been in the pool: the triples that only it found leave the"
+        " pool with their labels, and every system is scored again. If its own place shifts far, the labels are not"
+        " fair to a system like it.",
         f"{label_caption(context.labels, context.settings)} Tau-b between the orders of all {len(context.systems)}"
-        f" systems with and without the labels. {source}{seeds}",
+        f" systems with and without the labels. {source}{seeds}{only}",
         [_table(context, left, measure, what) for measure in context.measures],
         _chart(context, left, "systems" if what == "system" else "families") if left.groups else None,
         says(context, left, what),

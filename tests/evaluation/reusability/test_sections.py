@@ -110,6 +110,19 @@ def test_questions_and_filters_are_those_of_the_settings(labelled: Pool):
     assert list(columns["value"].values()) == pytest.approx(expected.tolist(), abs=1e-12)
 
 
+def test_chosen_systems_alone_are_left_out_from_among_all_contributors(labelled: Pool):
+    context = context_of(labelled, measures=NAMES, systems=("transe", "complex"))
+    sections = sections_of(ANALYSIS, context)
+    chosen = columns_of(sections["leave-system"].tables[0])
+    every = columns_of(sections_of(ANALYSIS, context_of(labelled, measures=NAMES))["leave-system"].tables[0])
+    for column in ("triples", "judged", "positives"):  # what distmult found too is not only theirs
+        assert chosen[column] == {name: every[column][name] for name in ("transe", "complex")}
+    assert set(columns_of(sections["leave-family"].tables[0])["triples"]) == {"translational", "decomposition"}
+    assert sections["leave-system"].caption.endswith(" Only the chosen systems are left out.")
+    alone = reusability_json(labelled, Settings(measures=NAMES, systems=("distmult", "complex")))["without"]
+    assert (list(alone["system"]), list(alone["family"])) == (["distmult", "complex"], ["decomposition"])
+
+
 def test_finding_names_who_moves_most(labelled: Pool):
     sections = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mrr",)))
     columns = columns_of(sections["leave-system"].tables[0])
