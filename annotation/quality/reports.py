@@ -53,8 +53,8 @@ class AgreementReport:
 
     items: int  # with two live labels
     overall: Agreement
-    pairs: list[PairAgreement]  # those with most items first
-    relations: list[GroupAgreement]  # by key
+    pairs: list[PairAgreement]  # in the order of `surest_low`, like relations
+    relations: list[GroupAgreement]
     weeks: list[GroupAgreement]  # of the later label, in order
     answers: list[AnswerPair]
 
@@ -87,17 +87,26 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
         PairAgreement(*people, of(rows).raw, cohen_kappa(first[rows], second[rows], size))
         for people, rows in _rows_by_key(doubles.people)
     ]
+    relations = [GroupAgreement(keys[index], of(rows)) for index, rows in _rows_by_key(doubles.relations)]
     return AgreementReport(
         items=first.size,
         overall=agreement(first, second, size),
-        pairs=sorted(pairs, key=lambda pair: -pair.raw.n),
-        relations=sorted(GroupAgreement(keys[index], of(rows)) for index, rows in _rows_by_key(doubles.relations)),
+        pairs=sorted(pairs, key=lambda pair: surest_low(pair.raw)),
+        relations=sorted(relations, key=lambda group: (*surest_low(group.agreement.raw), group.name)),
         weeks=[GroupAgreement(week, of(rows)) for week, rows in _rows_by_key(doubles.weeks)],
         answers=[
             AnswerPair(one.label, other.label, answers[i, j] + (answers[j, i] if i != j else 0))
             for (i, one), (j, other) in combinations_with_replacement(enumerate(Answer), 2)
         ],
     )
+
+
+def surest_low(share: Share) -> tuple[float, float]:
+    """Return a sorting key that puts a share first that is surely low: by the upper end of its 95 % interval.
+
+    A share of few items is not first by chance alone; one of none is last.
+    """
+    return (share.interval[1], share.value or 0.0) if share.interval else (2.0, 0.0)
 
 
 def weakest(report: AgreementReport, least: int = 20) -> GroupAgreement | None:

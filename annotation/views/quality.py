@@ -28,6 +28,7 @@ from annotation.quality.reports import (
     gold_rows,
     recheck_report,
     recheck_supply,
+    surest_low,
 )
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
@@ -59,7 +60,7 @@ def _pairs(person: User, campaign: Campaign, pairs: list[PairAgreement]) -> list
         return [(names[pair.one], names[pair.other], pair) for pair in pairs]
     numbers = annotator_numbers(campaign)
     # in order of numbers also within a pair: the order of accounts would tell who is who
-    rows = [(-pair.raw.n, sorted((numbers[pair.one], numbers[pair.other])), pair) for pair in pairs]
+    rows = [(surest_low(pair.raw), sorted((numbers[pair.one], numbers[pair.other])), pair) for pair in pairs]
     return [(f"annotator {one}", f"annotator {other}", pair) for _, (one, other), pair in sorted(rows)]
 
 

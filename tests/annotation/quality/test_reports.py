@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 from uuid import uuid4
@@ -17,13 +18,17 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Label, SurplusLabel
 from annotation.quality.annotators import annotators
 from annotation.quality.hours import hours
-from annotation.quality.kernel import NOTHING, ONE_CATEGORY, Coefficient, Share
+from annotation.quality.kernel import NOTHING, ONE_CATEGORY, Agreement, Coefficient, Share
 from annotation.quality.reports import (
     WITH_CANT_TELL,
+    AgreementReport,
+    GroupAgreement,
     agreement_report,
     annotator_numbers,
     gold_report,
     recheck_report,
+    surest_low,
+    weakest,
     week_of,
 )
 from annotation.questions.templates import current_template
@@ -44,17 +49,17 @@ def test_agreement_equals_other_packages(world, items):
     assert pair == (world.ann.pk, world.ben.pk, Share(4, 6), Coefficient(pytest.approx(cohen_kappa_score(*codes)), 6))
 
 
-def test_pairs_are_apart_and_the_larger_comes_first(world, items):
+def test_pairs_are_apart_and_what_is_surely_low_comes_first(world, items):
     label_all(world, items[:2], "YN", "NN", ("ann", "ben"))
     label_all(world, items[2:5], "YNY", "YNN", ("cleo", "ann"))
     found = agreement_report(world.campaign).pairs
     assert [(pair.one, pair.other, pair.raw) for pair in found] == [
-        (world.ann.pk, world.cleo.pk, Share(2, 3)),
         (world.ann.pk, world.ben.pk, Share(1, 2)),
+        (world.ann.pk, world.cleo.pk, Share(2, 3)),
     ]
     assert [pair.kappa.value for pair in found] == [
-        pytest.approx(cohen_kappa_score(list("YNN"), list("YNY"))),
         pytest.approx(0.0),
+        pytest.approx(cohen_kappa_score(list("YNN"), list("YNY"))),
     ]
 
 
@@ -160,6 +165,24 @@ def test_by_relation(world, items):
         ("<b>born in</b>", Share(0, 1)),
         ("lived_in", Share(2, 2)),
     ]
+
+
+def test_few_items_are_not_first_by_chance_and_none_is_last():
+    # 95 % intervals (Wilson): 61 of 100 ends at 0.700, 0 of 1 at 0.793, 95 of 100 at 0.978
+    shares = [Share(95, 100), Share(0, 0), Share(0, 1), Share(61, 100)]
+    assert sorted(shares, key=surest_low) == [Share(61, 100), Share(0, 1), Share(95, 100), Share(0, 0)]
+
+
+def test_weakest_relation_is_surely_below_all_items():
+    def group(name: str, hits: int, n: int) -> GroupAgreement:
+        return GroupAgreement(name, Agreement(Share(hits, n), Coefficient(None, n), Coefficient(None, n)))
+
+    overall = group("all", 900, 1000).agreement  # from 0.880 on
+    few, near, low, lower = group("few", 0, 19), group("near", 85, 100), group("low", 61, 100), group("lower", 50, 100)
+    report = AgreementReport(1000, overall, [], [few, near, low, lower], [], [])
+    assert weakest(report) == lower
+    assert weakest(replace(report, relations=[few, near])) is None
+    assert weakest(replace(report, overall=group("all", 0, 0).agreement)) is None
 
 
 def test_another_campaign_is_not_part_of_it(world, items, tmp_path):
