@@ -46,10 +46,10 @@ def start_worker(queues: str = "cpu,gpu", processes: int | None = None) -> subpr
 def stop_worker(process: subprocess.Popen[bytes], patience: float = 20) -> None:
     """End a worker that start_worker started, and its processes: SIGTERM first, SIGKILL after `patience` seconds.
 
-    The next worker takes up a job that did not end in time.
+    A second Ctrl-C does not wait for the rest of the time. The next worker takes up a job that did not end in time.
     """
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        process.terminate()
         process.wait(timeout=patience)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

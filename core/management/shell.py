@@ -90,6 +90,12 @@ def also_called(parser: ArgumentParser, action: Action, old: str) -> None:
     parser.add_argument(old, dest=action.dest, type=kind, choices=action.choices, default=SUPPRESS, help=SUPPRESS)
 
 
+def hide_if_said(parser: ArgumentParser, action: Action) -> None:
+    """Leave an argument out of help if the words of the console command say it, as in `triplepool graph show`."""
+    if len((parser.prog or "").split()) > 2:
+        action.help = SUPPRESS
+
+
 def names_in(text: str | None) -> list[str]:
     """Split names at commas, without spaces and empty ones."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -128,6 +128,8 @@ def listed(kind: str, within: str = "") -> list[Row]:
 
 def one(kind: str, name: str) -> Row:
     """Return the row of that name; UserError lists the names that there are."""
+    if not name:
+        raise UserError(_which(kind))
     if kind == "measure":
         try:
             return dict(parse_measure(name).facts())
@@ -137,6 +139,18 @@ def one(kind: str, name: str) -> Row:
     rows = listed(kind, name.partition("/")[0] if kind == "label" else "")
     found = next((row for row in rows if form.format(**row) == name), None)
     if found is None:
-        known = ", ".join(form.format(**row) for row in rows[:20]) or "none yet"
-        raise UserError(f"There is no {kind} {name!r}. There are: {known}{' …' if len(rows) > 20 else ''}.")
+        raise UserError(f"There is no {kind} {name!r}. There are: {_names(kind, rows)}.")
     return found
+
+
+def _names(kind: str, rows: list[Row]) -> str:
+    known = ", ".join(KINDS[kind].name.format(**row) for row in rows[:20]) or "none yet"
+    return f"{known} …" if len(rows) > 20 else known
+
+
+def _which(kind: str) -> str:
+    """Return the question for a name that was left out, with the names that there are."""
+    form = KINDS[kind].name.replace("{", "").replace("}", "").upper()
+    if kind == "label":
+        return f"Which {kind}? Give it as {form}; the list of a pool has the ids."
+    return f"Which {kind}? Give it as {form}. There are: {_names(kind, listed(kind))}."

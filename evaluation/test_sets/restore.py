@@ -27,7 +27,7 @@ from evaluation.measures.label_state import LabelState
 from evaluation.models import Qrels, Terms
 from evaluation.test_sets.archive import ADVICE, MOST_BYTES, MOST_SENT_BYTES, SUMS, check_sums, opened
 from evaluation.test_sets.description import Described, read_description
-from evaluation.test_sets.restored_runs import restore_runs
+from evaluation.test_sets.restored_runs import OTHER_NAME, restore_runs
 from evaluation.test_sets.restored_tables import Judgements, read_gathered, read_judgement_table, read_words
 from pooling.enums import PoolingAct, PoolOrigin, PoolState
 from pooling.graphs.checks import check_source
@@ -142,10 +142,7 @@ def _graph(folder: Path, name: str, user: User | None, made: list[Path]) -> Grap
     ours, theirs = open_graph(there), check_source(source_data, "keep").arrays
     same = ours.entities == theirs.entities and ours.relations == theirs.relations
     if not same or any(not np.array_equal(getattr(ours, of), getattr(theirs, of)) for of in ("train", "valid", "test")):
-        raise EvaluationError(
-            f"There is another graph {name} here, with other triples: give the test set's graph another name "
-            "(--graph of the command). Nothing was imported."
-        )
+        raise EvaluationError(f"This site has a graph {name} with other triples than the test set. {OTHER_NAME}")
     return there
 
 

@@ -29,6 +29,10 @@ from pooling.runs.trec_read import RunFile, Topics, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.training.train import check_name
 
+OTHER_NAME = (
+    "Give its graph another name: “Name of the graph” on the page, --graph NAME in the command, graph in the API. "
+    "Nothing was imported."
+)
 _ADVICE = "Export the test set again. Nothing was imported."
 
 
@@ -42,8 +46,8 @@ def restore_runs(
     names = [str(of["name"]) for of in told.systems]
     if taken := System.every.filter(graph=pool.graph, name__in=names).order_by("name").values_list("name", flat=True):
         raise EvaluationError(
-            f"Graph {pool.graph.name} has systems {', '.join(taken[:10])} already, and their runs may be others: give "
-            "the test set's graph another name (--graph of the command). Nothing was imported."
+            f"Graph {pool.graph.name} already has systems {', '.join(taken[:10])}, and a graph has one run of each "
+            f"name. So the runs of this test set need a graph of their own. {OTHER_NAME}"
         )
     arrays = open_graph(pool.graph)
     asked = np.concatenate([triples, arrays.test])

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.core.management import call_command, get_commands
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from core.errors import UserError
 from evaluation.management.kinds import KINDS, listed, one
@@ -89,6 +89,24 @@ def test_every_kind_is_listed_and_shown(world, kind, capsys):
         assert json.loads(json.dumps(one(kind, name), default=str)) == rows[0]
     with pytest.raises(UserError, match="none-such"):
         one(kind, "none-such")
+
+
+def test_show_without_a_name_asks_which(world):
+    for kind, asks in (
+        ("export", "Which export? Give it as ID. There are: none yet."),
+        ("graph", "Which graph? Give it as NAME. There are: town."),
+        ("label", "Which label? Give it as POOL/ID; the list of a pool has the ids."),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command("show", kind)
+        assert str(caught.value) == asks
+
+
+@pytest.mark.parametrize("command", ["list", "show", "archive", "remove"])
+def test_help_of_a_verb_leaves_out_the_kind_that_its_group_says(command):
+    made = load_command_class(get_commands()[command], command)
+    assert "{graph," not in made.create_parser("triplepool graph", command).format_help()
+    assert "{graph," in made.create_parser("manage.py", command).format_help()
 
 
 def test_a_list_is_narrowed(world):

@@ -1,5 +1,6 @@
 """Run the web server and a local worker in one command."""
 
+import contextlib
 import errno
 import os
 import socket
@@ -41,6 +42,15 @@ def address(text: str) -> str:
     return text
 
 
+def stop_web(web: subprocess.Popen[bytes], patience: float = 20) -> None:
+    """End the web server: SIGTERM first, SIGKILL after `patience` seconds or a second Ctrl-C."""
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        web.terminate()
+        web.wait(timeout=patience)
+    web.kill()
+    web.wait()
+
+
 class Command(ShellCommand):
     help = (
         "Serve the site and run its jobs, with gunicorn and one local Celery worker. Both are restarted if they "
@@ -78,5 +88,4 @@ class Command(ShellCommand):
         finally:
             if worker is not None:
                 stop_worker(worker)
-            web.terminate()
-            web.wait(timeout=20)
+            stop_web(web)

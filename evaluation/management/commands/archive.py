@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, hide_if_said
 from evaluation.keeping import archive as keeping
 from evaluation.keeping.removal import find_subject
 from pooling.models import Graph, Pool, System
@@ -14,7 +14,8 @@ class Command(ShellCommand):
     help = "Archive a graph, system (GRAPH/SYSTEM) or pool: lists no longer show it. --back brings it back."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=["graph", "system", "pool"], help="kind of thing to archive")
+        kind = parser.add_argument("kind", choices=["graph", "system", "pool"], help="kind of thing to archive")
+        hide_if_said(parser, kind)
         parser.add_argument("name", help="name; GRAPH/SYSTEM for a system")
         parser.add_argument("--back", action="store_true", help="bring it back from the archive")
 

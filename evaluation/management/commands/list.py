@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, hide_if_said
 from evaluation.management.cells import cell, table
 from evaluation.management.kinds import KINDS, listed
 
@@ -13,7 +13,8 @@ class Command(ShellCommand):
     help = "List everything of a kind, oldest first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=list(KINDS), help="kind of thing to list")
+        kind = parser.add_argument("kind", choices=list(KINDS), help="kind of thing to list")
+        hide_if_said(parser, kind)
         parser.add_argument("within", nargs="?", default="", help="list only those of this graph or pool")
         parser.add_argument("--json", action="store_true", help="print all fields as JSON")
 

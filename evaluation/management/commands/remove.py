@@ -8,7 +8,7 @@ from typing import Any
 
 from django.template.defaultfilters import filesizeformat
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, hide_if_said
 from evaluation.keeping.removal import KINDS, Preview, find_subject, preview, remove
 
 
@@ -16,7 +16,8 @@ class Command(ShellCommand):
     help = "Show what would be deleted with a graph, system (GRAPH/SYSTEM), pool or study; --yes deletes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=KINDS, help="kind of thing to delete")
+        kind = parser.add_argument("kind", choices=KINDS, help="kind of thing to delete")
+        hide_if_said(parser, kind)
         parser.add_argument("name", help="name; GRAPH/SYSTEM for a system")
         parser.add_argument("--yes", action="store_true", help="delete it; without this option, nothing changes")
         parser.add_argument("--with-labels", action="store_true", help="also delete people's labels and frozen qrels")

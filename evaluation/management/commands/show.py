@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, hide_if_said
 from evaluation.management.cells import cell
 from evaluation.management.kinds import KINDS, one
 
@@ -13,8 +13,10 @@ class Command(ShellCommand):
     help = "Show one graph, system, pool … with all its fields."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("kind", choices=list(KINDS), help="kind of thing to show")
-        parser.add_argument("name", help="name: GRAPH/SYSTEM for a system or run, POOL/NAME for qrels")
+        kind = parser.add_argument("kind", choices=list(KINDS), help="kind of thing to show")
+        hide_if_said(parser, kind)
+        name = "name: GRAPH/SYSTEM for a system or run, POOL/NAME for qrels, ID for an export or job"
+        parser.add_argument("name", nargs="?", default="", help=name)
         parser.add_argument("--json", action="store_true", help="print it as JSON")
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from datetime import timedelta
 
 import pytest
@@ -11,7 +14,8 @@ from django.utils import timezone
 
 from core.enums import JobState
 from core.jobs import worker
-from core.jobs.worker import MAX_DEATHS, WorkerError, failures, wait_for, worker_for_a_while
+from core.jobs.worker import MAX_DEATHS, WorkerError, failures, stop_worker, wait_for, worker_for_a_while
+from core.management.commands.serve import stop_web
 from core.models import Job, Worker
 from evaluation.enums import EvaluationJob
 from pooling.enums import PoolingJob
@@ -112,3 +116,20 @@ def test_failures_names_each_job_that_did_not_end_well(town):
         make_job(PoolingJob.SCORE, JobState.CANCELLED, graph=town),
     ]
     assert failures(jobs) == ["train system town: no memory", "score run town: cancelled"]
+
+
+@pytest.mark.parametrize("stop", [stop_worker, stop_web])
+def test_a_second_signal_ends_a_slow_process_without_a_traceback(stop):
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE, process_group=0)
+    assert process.stdout is not None and process.stdout.readline() == b"\n"
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    started = time.monotonic()
+    try:
+        stop(process, patience=30)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        process.stdout.close()
+    assert process.returncode == -signal.SIGKILL and time.monotonic() - started < 10

@@ -260,6 +260,23 @@ def test_a_failure_at_the_end_leaves_nothing(exported, settings, tmp_path: Path,
     assert files_below(artifact_path("")) == []
 
 
+def test_a_second_test_set_of_one_graph_is_told_to_give_it_another_name(exported, tmp_path: Path):
+    for graph, why in (
+        ("town", "Graph town already has systems "),
+        ("other", "This site has a graph town with other triples"),
+    ):
+        if graph == "other":
+            Graph.objects.filter(name="town").update(name="other")
+            (tmp_path / "few").mkdir()
+            for name in ("train", "valid", "test"):
+                (tmp_path / "few" / f"{name}.tsv").write_text("a\tr\tb\n")
+            import_graph("town", read_tsv(tmp_path / "few"), options={})
+        with pytest.raises(UserError) as caught:
+            restore_test_set(exported[0], name="second")
+        assert str(caught.value).startswith(why) and "--graph NAME" in str(caught.value)
+    assert not Pool.objects.filter(name="second").exists()
+
+
 def test_damaged_files_are_named(exported, tmp_path: Path):
     folder, _ = exported
     (folder / "pool.tsv").write_text("changed")
