@@ -261,19 +261,19 @@ def test_a_failure_at_the_end_leaves_nothing(exported, settings, tmp_path: Path,
 
 
 def test_a_second_test_set_of_one_graph_is_told_to_give_it_another_name(exported, tmp_path: Path):
-    for graph, why in (
-        ("town", "Graph town already has systems "),
-        ("other", "This site has a graph town with other triples"),
-    ):
-        if graph == "other":
-            Graph.objects.filter(name="town").update(name="other")
-            (tmp_path / "few").mkdir()
-            for name in ("train", "valid", "test"):
-                (tmp_path / "few" / f"{name}.tsv").write_text("a\tr\tb\n")
-            import_graph("town", read_tsv(tmp_path / "few"), options={})
+    def refusal() -> str:
         with pytest.raises(UserError) as caught:
             restore_test_set(exported[0], name="second")
-        assert str(caught.value).startswith(why) and "--graph NAME" in str(caught.value)
+        return str(caught.value)
+
+    advice = "--graph NAME in the command, graph in the API. Nothing was imported."
+    assert refusal().startswith("Graph town already has systems ") and refusal().endswith(advice)
+    Graph.objects.filter(name="town").update(name="earlier")
+    (tmp_path / "few").mkdir()
+    for name, triples in {"train": "a\tr\tb\nb\tr\ta\n", "valid": "a\tr\ta\n", "test": "b\tr\tb\n"}.items():
+        (tmp_path / "few" / f"{name}.tsv").write_text(triples)
+    import_graph("town", read_tsv(tmp_path / "few"), options={})
+    assert refusal().startswith("This site has a graph town with other triples") and refusal().endswith(advice)
     assert not Pool.objects.filter(name="second").exists()
 
 
