@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotState
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
@@ -16,6 +16,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Relation
 
+_TABLE_CHUNK = 2000
 PARKED = "parked"  # a dispute that waits for an answer to a report
 
 
@@ -27,6 +28,8 @@ class ItemFilter:
     state: str = ""  # an ItemState, or PARKED
     relation: int | None = None
     person: int | None = None  # id of somebody who answered or holds it
+    verdict: str = ""  # a Verdict that is the judgement now
+    sort: str = ""  # a key of SORTS, after "-" the largest first; empty: in the order in which they are given out
 
 
 class ItemRow(NamedTuple):
@@ -37,9 +40,26 @@ class ItemRow(NamedTuple):
     reports: int
 
 
+_LIVE = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
+# what a list of items can be sorted by
+SORTS: dict[str, Any] = {
+    "state": F("state"),
+    "judgement": F("triple__judgement__verdict"),
+    "labels": Count("labels", filter=_LIVE, distinct=True),
+    "reports": Count("flags", distinct=True),
+    "settled": F("settled_at"),
+}
+
+
 def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QuerySet[Item, int]:
-    """Return the ids of matching items in campaign order. Text is looked up in the graph, in memory."""
+    """Return the ids of matching items, sorted. Text is looked up in the graph, in memory."""
     items = campaign.items.order_by("order")
+    if key := SORTS.get(wanted.sort.removeprefix("-")):
+        by = F("sorted_by").desc(nulls_last=True) if wanted.sort[0] == "-" else F("sorted_by").asc(nulls_last=True)
+        items = items.annotate(sorted_by=key).order_by(by, "order")
+    if wanted.verdict:
+        waits = Q(state__in=(ItemState.OPEN, ItemState.DISPUTED), triple__judgement__origin=JudgementOrigin.PEOPLE)
+        items = items.filter(~waits, triple__judgement__verdict=wanted.verdict)
     if wanted.state == PARKED:
         items = items.filter(Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None)))
     elif wanted.state:
@@ -65,10 +85,9 @@ def _has(graph: GraphArrays, entity: int, text: str) -> bool:
 def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     """Return items by id, in the given order, with the question as it is asked now; three queries."""
     ids = list(ids)
-    live = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
     items = campaign.items.filter(pk__in=ids).select_related("triple__judgement", "batch").order_by()
     items = items.annotate(
-        num_labels=Count("labels", filter=live, distinct=True), num_reports=Count("flags", distinct=True)
+        num_labels=Count("labels", filter=_LIVE, distinct=True), num_reports=Count("flags", distinct=True)
     )
     by_id = {item.pk: item for item in items}
     found = [by_id[pk] for pk in ids]
@@ -84,6 +103,24 @@ def _verdict(item: Item) -> str:
     if judgement is None or (people_decide and judgement.origin != JudgementOrigin.IMPORT):
         return ""
     return judgement.verdict
+
+
+COLUMNS = ("item", "subject", "relation", "object", "question", "state", "judgement", "labels", "reports", "settled")
+
+
+def item_table(campaign: Campaign, wanted: ItemFilter) -> list[tuple[object, ...]]:
+    """Return all matching items as rows below COLUMNS: names by key, the time (UTC) at which each was settled."""
+    graph, ids = open_graph(campaign.pool.graph), list(find_items(campaign, wanted))
+    found: list[tuple[object, ...]] = [COLUMNS]
+    for start in range(0, len(ids), _TABLE_CHUNK):
+        for row in item_rows(campaign, ids[start : start + _TABLE_CHUNK]):
+            triple, settled = row.item.triple, row.item.settled_at
+            names = graph.entities[triple.head], graph.relations[triple.relation], graph.entities[triple.tail]
+            at = settled.isoformat(timespec="seconds") if settled else None
+            found.append(
+                (row.item.pk, *names, row.question, row.item.state, row.verdict, row.labels, row.reports, at)
+            )  # fmt: skip
+    return found
 
 
 def relations_asked(campaign: Campaign) -> QuerySet[Relation]:

@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from annotation.campaigns.items import PARKED, ItemFilter, people_who_answered, relations_asked
+from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
-from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState
+from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState, Verdict
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
@@ -203,6 +203,10 @@ class ItemFilterForm(PageForm):
     )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)
+    verdict = forms.ChoiceField(label="Judgement", required=False, choices=[("", "all"), *Verdict.choices])
+    sort = forms.ChoiceField(
+        required=False, choices=[(way + key, key) for key in SORTS for way in ("", "-")], widget=forms.HiddenInput
+    )
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -216,7 +220,12 @@ class ItemFilterForm(PageForm):
         self.is_valid()
         asked = self.cleaned_data
         return ItemFilter(
-            asked.get("q", "").strip(), asked.get("state", ""), asked.get("relation"), asked.get("person")
+            asked.get("q", "").strip(),
+            asked.get("state", ""),
+            asked.get("relation"),
+            asked.get("person"),
+            asked.get("verdict", ""),
+            asked.get("sort", ""),
         )
 
 

@@ -5,13 +5,16 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
-from django.http import HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
 
-from annotation.campaigns.items import find_items, history, item_rows
+from annotation.campaigns.bulk import BULK, act_on_items, effect
+from annotation.campaigns.items import SORTS, ItemFilter, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
-from annotation.campaigns.overview import Overview, overview
+from annotation.campaigns.overview import Overview, overview, pace
 from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
@@ -28,8 +31,9 @@ from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.next_steps import next_steps
 from core.enums import LIVE
 from core.models import Job
-from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
-from core.views.acts import attempt, do_act, posted
+from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required, no_store
+from core.views.acts import attempt, do_act, or_message, posted
+from core.views.files import csv_response
 from core.views.pagination import page_of
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.opening import open_graph
@@ -128,8 +132,50 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
     form = ItemFilterForm(campaign, request.GET)
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
-    context = {"form": form, "page": page, "rows": item_rows(campaign, page), "wanted": wanted}
+    context = {"form": form, "page": page, "rows": item_rows(campaign, page), "wanted": wanted, "sorts": _sorts(wanted)}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
+
+
+def _sorts(wanted: ItemFilter) -> dict[str, tuple[str, str]]:
+    """Return for each column that sorts the value of ?sort= in its heading, and its aria-sort."""
+    return {
+        key: (f"-{key}", "ascending") if wanted.sort == key else (key, "descending" if wanted.sort == f"-{key}" else "")
+        for key in SORTS
+    }
+
+
+@require_safe
+@manager_required
+def triples_csv(request: HttpRequest, name: str) -> HttpResponse:
+    """Send all items that match the filter of the list."""
+    campaign = find_campaign(request, name)
+    rows = item_table(campaign, ItemFilterForm(campaign, request.GET).wanted())
+    return no_store(csv_response(rows, f"{campaign.pool.name}-items.csv"))
+
+
+@require_POST
+@manager_required
+def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
+    """Say what an act on the chosen items would do, and do it once a reason is given."""
+    campaign = find_campaign(request, name)
+    act, ids = request.POST.get("act", ""), [int(pk) for pk in request.POST.getlist("items") if pk.isdecimal()]
+    if act not in BULK:
+        raise Http404
+    back = reverse("campaign-triples", args=[name]) + (f"?{query}" if (query := request.POST.get("back", "")) else "")
+    found = or_message(request, lambda: effect(campaign, act, ids)) if ids else None
+    if found is None or not found.items:
+        if found is not None or not ids:
+            messages.error(request, told.NOTHING_ALLOWS if ids else told.NOTHING_CHOSEN)
+        return redirect(back)
+    form = ReasonForm(request.POST if "reason" in request.POST else None)
+    done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
+    if done is not None:
+        messages.success(request, told.items_done(act, done))
+        return redirect(back)
+    seconds = each / 1000 * found.labels if (each := pace(campaign)) else None
+    context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back}
+    context["query"] = request.POST.get("back", "")
+    return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)
 
 
 @manager_required

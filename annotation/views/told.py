@@ -31,6 +31,19 @@ def gold_added(added: GoldAdded) -> str:
     return f"{counted(added.added, 'gold item')} added{known}."
 
 
+NOTHING_CHOSEN = "Choose items first."
+NOTHING_ALLOWS = "None of the chosen items allows that: reopening needs a judgement, returning needs two labels."
+_DONE = {
+    "reopen": "{} reopened: an adjudicator is asked.",
+    "return": "{} back in the pool: two other people are asked.",
+    "flag": "{} put into the inbox.",
+}
+
+
+def items_done(act: str, done: int) -> str:
+    return _DONE[act].format(counted(done, "item"))
+
+
 def recheck_drawn(person: User, drawn: int) -> str:
     return f"{person.username} gets {counted(drawn, 'judgement')} again, among other questions."
 

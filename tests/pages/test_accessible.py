@@ -9,6 +9,7 @@ from tests.pages.test_access import PAGES, ROLES, url_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FILES = {
+    "campaign-triples-csv",
     "hours",
     "systems-compare-csv",
     "pool-overlap-csv",

@@ -1,21 +1,36 @@
 """Items as a manager finds them, and the history of one."""
 
+import csv
+import io
 from uuid import uuid4
 
 import pytest
 
+from annotation.campaigns import bulk
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import ItemState, SurplusReason
 from annotation.judging.judgements import import_labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change, submit
-from annotation.labelling.withdraw import withdraw_labels
+from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
+from annotation.questions.templates import item_text
+from annotation.views import told
 from core.models import AuditEntry
 from pooling.graphs.opening import open_graph
-from tests.annotation.factories import LINK, answer, label_item, report_of, slot_for, windows_closed
-from tests.page import Element, read
+from tests.annotation.factories import (
+    LINK,
+    answer,
+    label_and_release,
+    label_item,
+    make_pool,
+    report_of,
+    slot_for,
+    windows_closed,
+)
+from tests.page import Element, numbers, read
 
 URL = "/pools/p1/campaign/triples"
 
@@ -30,7 +45,7 @@ def test_all_items_in_their_order(world, manager) -> None:
     change(world.ann, Label.objects.get(annotator=world.ann).client_id, GivenAnswer(uuid4(), "Y", LINK))
     page = read(manager.get(URL))
     assert found(page) == list(world.campaign.items.order_by("order").values_list("pk", flat=True))
-    assert page.rows[0][1:] == [ItemState.SETTLED.label, "positive", "2", "0"]
+    assert page.rows[0][2:6] == [ItemState.SETTLED.label, "positive", "2", "0"]
 
 
 @pytest.mark.parametrize(
@@ -89,6 +104,147 @@ def test_queries_of_the_list_do_not_grow(world, manager, count, django_assert_nu
     for query in ({"state": "settled"}, {"state": "settled", "q": "lived"}):
         with django_assert_num_queries(10 if "q" not in query else 9):
             assert len(found(read(manager.get(URL, query)))) == count
+
+
+@pytest.mark.parametrize(
+    ("sort", "places"),
+    [
+        ("", [0, 1, 2, 3, 4, 5]), ("-labels", [0, 1, 2, 3, 4, 5]), ("labels", [3, 4, 5, 2, 0, 1]),
+        ("-reports", [3, 0, 1, 2, 4, 5]), ("judgement", [1, 0, 2, 3, 4, 5]), ("-judgement", [0, 1, 2, 3, 4, 5]),
+        ("-settled", [1, 0, 2, 3, 4, 5]), ("state", [2, 3, 4, 5, 0, 1]), ("nonsense", [0, 1, 2, 3, 4, 5]),
+    ],
+)  # fmt: skip
+def test_list_is_sorted_by_any_column(world, manager, sort, places) -> None:
+    items = list(world.campaign.items.order_by("order"))
+    label_and_release(world, items[0], ann="Y", ben="Y")
+    label_and_release(world, items[1], ann="N", ben="N")
+    label_and_release(world, items[2], ann="Y")
+    flag = report_of(world, world.ann)
+    Flag.objects.filter(pk=flag.pk).update(item=items[3])
+    assert found(read(manager.get(URL, {"sort": sort}))) == [items[place].pk for place in places]
+
+
+def test_heading_leads_to_the_other_way_round(world, manager) -> None:
+    heads = {a.text: a["href"] for a in read(manager.get(URL, {"sort": "labels", "state": "open"})).all(class_="sort")}
+    assert heads["Labels"] == "?sort=-labels&state=open" and heads["Reports"] == "?sort=reports&state=open"
+    head = read(manager.get(URL, {"sort": "-labels"})).one(tag="th", aria_sort="descending")
+    assert head.text == "Labels" and head.one(tag="a")["href"] == "?sort=labels"
+
+
+def test_filter_by_judgement_leaves_out_what_is_open_again(world, manager) -> None:
+    one, two, three = world.campaign.items.order_by("order")[:3]
+    for item in (one, two, three):
+        label_and_release(world, item, ann="N", ben="N")
+    reopen_judgement(two)
+    Judgement.objects.filter(triple=three.triple).update(verdict="positive")
+    assert found(read(manager.get(URL, {"verdict": "negative"}))) == [one.pk]
+    assert found(read(manager.get(URL, {"verdict": "positive"}))) == [three.pk]
+    assert found(read(manager.get(URL, {"verdict": "undecided"}))) == []
+
+
+def test_csv_has_what_the_list_shows(world, manager) -> None:
+    one, two = world.campaign.items.order_by("order")[:2]
+    label_and_release(world, one, ann="Y", ben="Y")
+    label_and_release(world, two, ann="Y")
+    rows = list(csv.DictReader(io.StringIO(manager.get(f"{URL}.csv", {"state": "settled"}).content.decode())))
+    graph = open_graph(world.pool.graph)
+    one.refresh_from_db()
+    assert one.settled_at is not None
+    (row,) = rows
+    assert (row["item"], row["subject"], row["object"]) == (
+        str(one.pk),
+        graph.entities[one.triple.head],
+        graph.entities[one.triple.tail],
+    )
+    assert (row["relation"], row["state"], row["judgement"], row["labels"], row["reports"]) == (
+        "lived_in", "settled", "positive", "2", "0",
+    )  # fmt: skip
+    assert (
+        row["settled"] == one.settled_at.isoformat(timespec="seconds") and row["question"] == item_text(one).statement
+    )
+    assert len(manager.get(f"{URL}.csv").content.decode().splitlines()) == 7
+
+
+# -- several items at once -----------------------------------------------------------------------------------
+
+BULK_URL = f"{URL}/bulk"
+
+
+@pytest.fixture
+def several(world) -> list[Item]:
+    """One settled, one disputed, one open."""
+    items = list(world.campaign.items.order_by("order")[:3])
+    label_and_release(world, items[0], ann="Y", ben="Y")
+    label_and_release(world, items[1], ann="Y", ben="N")
+    label_and_release(world, items[2], ann="Y")
+    return items
+
+
+def states(items: list[Item]) -> list[str]:
+    return [Item.objects.get(pk=item.pk).state for item in items]
+
+
+def test_preview_says_what_would_happen_and_changes_nothing(world, manager, several) -> None:
+    asked = {"act": "return", "items": [item.pk for item in several], "back": "state=open"}
+    page = read(manager.post(BULK_URL, asked))
+    assert (numbers(page.one("what").text), numbers(page.one("others").text)) == (["2"], ["1"])
+    assert numbers(page.one("warning").text) == ["4"]  # labels of two items
+    assert [one["value"] for one in page.all(tag="input", name="items")] == [str(item.pk) for item in several]
+    assert page.has(tag="a", href=f"{URL}?state=open")
+    assert states(several) == ["settled", "disputed", "open"]
+
+
+@pytest.mark.parametrize(
+    ("act", "after", "entry"),
+    [
+        ("return", ["open", "open", "open"], "item-returned"),
+        ("reopen", ["disputed", "disputed", "open"], "judgement-reopened"),
+    ],
+)
+def test_act_is_done_to_every_item_that_allows_it(world, manager, several, act, after, entry) -> None:
+    asked = {"act": act, "items": [item.pk for item in several], "reason": "bad words", "back": "sort=labels"}
+    response = manager.post(BULK_URL, asked)
+    assert (response.status_code, response["Location"]) == (302, f"{URL}?sort=labels")
+    assert states(several) == after
+    done = AuditEntry.objects.filter(act=entry)
+    assert {(one.person, one.details["reason"]) for one in done} == {(world.manager, "bad words")}
+    assert (
+        read(manager.get(URL)).messages == [told.items_done(act, len(done))]
+        and len(done) == {"return": 2, "reopen": 1}[act]
+    )
+
+
+def test_flagged_items_wait_in_the_inbox(world, manager, several) -> None:
+    manager.post(BULK_URL, {"act": "flag", "items": [item.pk for item in several], "reason": "two Parises?"})
+    flags = Flag.objects.order_by("pk")
+    assert [(flag.item, flag.person, flag.kind, flag.text, flag.is_open) for flag in flags] == [
+        (item, world.manager, "other", "two Parises?", True) for item in several
+    ]
+    assert read(manager.get("/pools/p1/campaign/inbox")).texts("text") == ["two Parises?"] * 3
+
+
+@pytest.mark.parametrize("reason", ["", "x" * 1001, "a\0"])
+def test_without_a_reason_nothing_is_done(world, manager, several, reason) -> None:
+    asked = {"act": "return", "items": [item.pk for item in several], "reason": reason}
+    assert len(read(manager.post(BULK_URL, asked)).errors) == 1
+    assert states(several) == ["settled", "disputed", "open"]
+
+
+def test_nothing_chosen_or_nothing_possible_is_said(world, manager, several) -> None:
+    for items, said in (([], told.NOTHING_CHOSEN), ([several[2].pk, 999_999], told.NOTHING_ALLOWS)):
+        assert manager.post(BULK_URL, {"act": "reopen", "items": items, "reason": "x"})["Location"] == URL
+        assert read(manager.get(URL)).messages == [said]
+    assert manager.post(BULK_URL, {"act": "delete", "items": [several[0].pk]}).status_code == 404
+    assert manager.get(BULK_URL).status_code == 405
+
+
+def test_too_many_at_once_and_items_of_another_campaign_are_refused(world, manager, several, monkeypatch) -> None:
+    other = open_campaign(make_pool(world.pool.graph, "p2")).items.first()
+    manager.post(BULK_URL, {"act": "flag", "items": [other.pk], "reason": "x"})
+    assert not Flag.objects.exists()
+    monkeypatch.setattr(bulk, "MOST", 2)
+    manager.post(BULK_URL, {"act": "flag", "items": [item.pk for item in several], "reason": "x"})
+    assert not Flag.objects.exists() and len(read(manager.get(URL)).messages) == 2
 
 
 # -- one item ------------------------------------------------------------------------------------------------

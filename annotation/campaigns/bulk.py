@@ -1,0 +1,99 @@
+"""Do one act to many items: reopen their judgements, return them to the pool, or put them into the inbox."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.enums import FlagKind, ItemState, SlotState
+from annotation.errors import CampaignError
+from annotation.judging.judgements import live_labels
+from annotation.labelling.withdraw import reopen_judgement, return_item
+from annotation.models import Campaign, Flag, Item
+from annotation.models.slot import ADJUDICATION
+from annotation.questions.templates import newest_templates
+
+MOST = 500  # items at once
+
+
+class Effect(NamedTuple):
+    """What an act on some items does."""
+
+    items: int  # that it is possible for
+    others: int  # chosen ones that it is not possible for
+    labels: int  # that are discarded
+
+
+def _reopen(items: Sequence[Item], by: User, reason: str) -> int:
+    return sum(_done(partial(reopen_judgement, item, by=by, reason=reason)) for item in items)
+
+
+def _return(items: Sequence[Item], by: User, reason: str) -> int:
+    return sum(_done(partial(return_item, item, by=by, reason=reason)) for item in items)
+
+
+def _flag(items: Sequence[Item], by: User, reason: str) -> int:
+    """Write a report of each item, so that it waits in the inbox for an answer."""
+    if not items:
+        return 0
+    templates = newest_templates(items[0].campaign, {item.triple.relation for item in items})
+    now, kind = timezone.now(), FlagKind.OTHER
+    flags = [
+        Flag(
+            campaign=item.campaign,
+            person=by,
+            item=item,
+            template=templates[item.triple.relation],
+            kind=kind,
+            text=reason,
+            client_id=uuid4(),
+            created_at=now,
+        )
+        for item in items
+    ]
+    return len(Flag.objects.bulk_create(flags))
+
+
+def _done(act: Callable[[], None]) -> bool:
+    try:
+        act()
+    except CampaignError:
+        return False  # somebody changed the item meanwhile
+    return True
+
+
+# act: the states in which it is possible, and what does it to items, as a person, for a reason
+BULK: dict[str, tuple[tuple[ItemState, ...], Callable[[Sequence[Item], User, str], int]]] = {
+    "reopen": ((ItemState.SETTLED, ItemState.UNDECIDED), _reopen),
+    "return": ((ItemState.DISPUTED, ItemState.SETTLED, ItemState.UNDECIDED), _return),
+    "flag": (tuple(ItemState), _flag),
+}
+
+
+def effect(campaign: Campaign, act: str, ids: Sequence[int]) -> Effect:
+    """Return what an act on these items (by id; at most MOST, and those of the campaign) would do now."""
+    able = _able(campaign, act, ids)
+    labels = live_labels().filter(item__in=able, slot__state=SlotState.ANSWERED)
+    lost = {"reopen": labels.filter(slot__number=ADJUDICATION), "return": labels}.get(act)
+    items = able.count()
+    return Effect(items, len(set(ids)) - items, lost.count() if lost is not None else 0)
+
+
+def act_on_items(campaign: Campaign, act: str, ids: Sequence[int], *, by: User, reason: str) -> int:
+    """Do an act to those of the items that allow it, each by itself; return how many. CampaignError without any."""
+    if not reason.strip():
+        raise CampaignError("Give a reason. Nothing was changed.")
+    items = list(_able(campaign, act, ids).select_related("triple", "campaign__pool").order_by("order"))
+    if not items:
+        raise CampaignError("None of these items allows that now. Nothing was changed.")
+    return BULK[act][1](items, by, reason.strip())
+
+
+def _able(campaign: Campaign, act: str, ids: Sequence[int]) -> QuerySet[Item]:
+    if len(ids) > MOST:
+        raise CampaignError(f"You chose {len(ids):,} items: at most {MOST} at once. Nothing was changed.")
+    return campaign.items.filter(pk__in=ids, state__in=BULK[act][0])
