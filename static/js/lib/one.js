@@ -6,6 +6,8 @@ import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 
+const LONG = 140; // characters of a question in smaller type
+
 const ELSEWHERE = message("elsewhere", "You answered that question in another tab.");
 const APART = message("apart", "That answer was kept apart: it cannot be changed.");
 const CHANGING = message("changing", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
@@ -113,6 +115,7 @@ export class One {
     for (const [name, words] of Object.entries(text)) this.find(`[data-${name}]`).textContent = words;
     for (const side of ["subject", "object"]) fillCard(this.find(`[data-${side}-card]`), item[side], true);
     this.question.textContent = item.question;
+    this.question.classList.toggle("question-long", item.question.length > LONG);
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
     this.link.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
     this.passage.value = row.done ? row.done.given.passage : drafts.passageOf(item);
