@@ -1,5 +1,6 @@
 """Forms of people: roles, invitations, consent, own account, erasure."""
 
+import re
 from typing import Any
 
 from django import forms
@@ -7,8 +8,10 @@ from django.conf import settings
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.core.validators import validate_email
 
 from annotation.models import Campaign, Invitation
+from annotation.people.invitations import MOST_ADDRESSES, MOST_PEOPLE
 from core.forms import PageForm, TypedNameForm, set_choices, set_rows
 from core.people.roles import CampaignRole, SiteRole
 
@@ -16,6 +19,8 @@ DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 da
 PERSONAL_DATA_LENGTH = 20_000
 TO_AGREE = "To take part, agree to this text."
 TEXT_CHANGED = "The text was changed while you read it. Read it again, then agree."
+ONE_ADDRESS = "A link for several people has no address. Leave one of the two out, or paste addresses below."
+NO_ADDRESSES = "Nobody was invited: {} is no e-mail address."
 PASSWORDS_DIFFER = "The two passwords differ."
 
 
@@ -30,15 +35,67 @@ class InviteForm(PageForm):
     role = forms.ChoiceField(label="Role")
     days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
     email = forms.EmailField(label="E-mail", required=False, max_length=254)
+    limit = forms.IntegerField(
+        label="For how many people",
+        min_value=1,
+        max_value=MOST_PEOPLE,
+        initial=1,
+        required=False,
+        help_text="Anyone with the link can join until this many have.",
+    )
 
     def __init__(self, *args: Any, site: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "invite_%s", **kwargs})
         set_choices(self, "role", SiteRole.choices if site else CampaignRole.choices)
+        if site:
+            del self.fields["limit"]
         self.fields["email"].help_text = (
             "The link is sent there."
             if settings.EMAIL_IS_SET
             else "May be left out. This site sends no e-mail: hand the link over yourself."
         )
+
+    def clean_limit(self) -> int:
+        return self.cleaned_data["limit"] or 1
+
+    def clean(self) -> dict[str, Any]:
+        asked = super().clean() or {}
+        if asked.get("email") and asked.get("limit", 1) > 1:
+            self.add_error("email", forms.ValidationError(ONE_ADDRESS, "one"))
+        return asked
+
+
+class InviteManyForm(PageForm):
+    """Invitations to a role of a campaign, one for each address."""
+
+    emails = forms.CharField(
+        label="E-mail addresses",
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=f"One a line, or separated by commas; at most {MOST_ADDRESSES}. Each gets a link of their own.",
+    )
+    role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
+    days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "many_%s", **kwargs})
+
+    def clean_emails(self) -> list[str]:
+        """Return the addresses, once each; those that are none are named."""
+        found = [word.strip("<>") for word in re.split(r"[\s,;]+", self.cleaned_data["emails"])]
+        given = list(dict.fromkeys(filter(None, found)))
+        wrong = [word for word in given if not _is_email(word)]
+        if wrong or not given:
+            raise forms.ValidationError(NO_ADDRESSES.format(", ".join(wrong[:5]) or "this"), "addresses")
+        return given
+
+
+def _is_email(text: str) -> bool:
+    try:
+        validate_email(text)
+    except forms.ValidationError:
+        return False
+    return len(text) <= 254
 
 
 class MemberForm(forms.Form):

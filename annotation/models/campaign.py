@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import CheckConstraint, Q, UniqueConstraint
+from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from annotation.enums import DUTIES, CampaignState, EvidenceRule
 from core.people.roles import CampaignRole, SiteRole
@@ -135,7 +135,7 @@ class GuidelineVersion(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that gives one person one role. Only the hash of its secret is kept."""
+    """A link that gives one role to one person, or to several up to a limit. Only the hash of its secret is kept."""
 
     token_sha256 = models.CharField(max_length=64, unique=True)
     role = models.CharField(max_length=12, help_text="of the site or of the campaign")
@@ -144,7 +144,9 @@ class Invitation(models.Model):
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True, blank=True)
+    limit = models.PositiveSmallIntegerField(default=1, help_text="how many people may join by it")
+    uses = models.PositiveSmallIntegerField(default=0, help_text="how many joined by it")
+    used_at = models.DateTimeField(null=True, blank=True, help_text="when the last of them joined")
     used_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -155,7 +157,8 @@ class Invitation(models.Model):
                 condition=Q(role__in=SiteRole.values, campaign=None)
                 | Q(role__in=CampaignRole.values, campaign__isnull=False),
                 name="invitation_role_fits",
-            )
+            ),
+            CheckConstraint(condition=Q(uses__lte=F("limit"), limit__gte=1), name="invitation_uses_at_most_limit"),
         ]
 
     def __str__(self) -> str:

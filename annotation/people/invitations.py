@@ -1,7 +1,8 @@
-"""Invite people: a link gives one person one role, once, for some days. Only the hash of its secret is kept."""
+"""Invite people: a link gives one role, to one person or to several, for some days. Only its secret's hash is kept."""
 
 import logging
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -10,7 +11,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.mail import send_mail
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 from django.template.loader import render_to_string
 from django.utils import timezone
 
@@ -38,21 +39,35 @@ def send(to: str, template: str, context: dict[str, Any]) -> bool:
 
 
 MAX_DAYS = 90
+MOST_PEOPLE = 500  # by one link
+MOST_ADDRESSES = 100  # at once: each gets a mail while the page waits
 _AGAIN = "Ask the person who invited you for a new link."
 USED = f"This invitation was used: each is for one person, once. If that was you, sign in. If not: {_AGAIN}"
+USED_UP = f"This link has let in all the people that it was for. {_AGAIN}"
 TAKEN_BACK = f"This invitation was taken back. {_AGAIN}"
 EXPIRED = f"This invitation has expired. {_AGAIN}"
 OVER_ALREADY = "This invitation was used or revoked already."
 
 
 def invite(
-    role: str, campaign: Campaign | None = None, *, email: str = "", days: int = 14, by: User | None = None
+    role: str,
+    campaign: Campaign | None = None,
+    *,
+    email: str = "",
+    days: int = 14,
+    limit: int = 1,
+    by: User | None = None,
 ) -> tuple[Invitation, str]:
-    """Return a new invitation and the secret of its link, which is stored nowhere.
+    """Return a new invitation for `limit` people and the secret of its link, which is stored nowhere.
 
-    PersonError if the role does not exist or does not fit; InvitationError for an invalid number of days.
+    PersonError if the role does not exist or does not fit; InvitationError for an invalid number of days or people,
+    and for a link to a role of the site that is not for one person.
     """
     check_role(role, campaign)
+    if not 1 <= limit <= MOST_PEOPLE:
+        raise InvitationError(f"A link cannot be for {limit} people: give 1 to {MOST_PEOPLE}.")
+    if limit > 1 and (campaign is None or email):
+        raise InvitationError("A link for several people is for a campaign, and has no e-mail address.")
     if not 1 <= days <= MAX_DAYS:
         raise InvitationError(f"An invitation cannot hold for {days} days: give 1 to {MAX_DAYS}.")
     token = secrets.token_urlsafe(32)
@@ -62,11 +77,30 @@ def invite(
             role=role,
             campaign=campaign,
             email=email,
+            limit=limit,
             created_by=by,
             expires_at=timezone.now() + timedelta(days=days),
         )
-        record(by, AnnotationAct.INVITED, pool=_pool(invitation), about=role, days=days)
+        record(by, AnnotationAct.INVITED, pool=_pool(invitation), about=role, days=days, people=limit)
     return invitation, token
+
+
+def invite_many(
+    role: str, campaign: Campaign, emails: Sequence[str], *, days: int = 14, by: User | None = None
+) -> list[tuple[Invitation, str]]:
+    """Invite each address once, with a link of its own; leave out those with an open invitation to this role.
+
+    InvitationError for more than MOST_ADDRESSES.
+    """
+    if len(emails) > MOST_ADDRESSES:
+        raise InvitationError(f"These are {len(emails):,} addresses: invite at most {MOST_ADDRESSES} at once.")
+    known = {one.email.casefold() for one in open_invitations(campaign).filter(role=role)}
+    fresh: dict[str, str] = {}
+    for email in emails:
+        if email.casefold() not in known:
+            fresh.setdefault(email.casefold(), email)
+    with transaction.atomic():
+        return [invite(role, campaign, email=email, days=days, by=by) for email in fresh.values()]
 
 
 def find_invitation(token: str) -> Invitation | None:
@@ -77,7 +111,7 @@ def find_invitation(token: str) -> Invitation | None:
 def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
     """Return why the invitation can no longer be accepted, and what to do; empty if it can."""
     if invitation.used_at is not None:
-        return USED
+        return USED if invitation.limit == 1 else USED_UP
     if invitation.revoked_at is not None:
         return TAKEN_BACK
     if invitation.expires_at <= (now or timezone.now()):
@@ -133,7 +167,9 @@ def open_invitations(campaign: Campaign | None) -> QuerySet[Invitation]:
 
 def _use(invitation: Invitation, now: datetime) -> None:
     usable = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None, expires_at__gt=now)
-    if usable.update(used_at=now) != 1:
+    # the number of uses is read and written by one statement: of two people at once, one may be too many
+    last = Case(When(uses__gte=F("limit") - 1, then=Value(now)), output_field=DateTimeField())
+    if usable.filter(uses__lt=F("limit")).update(uses=F("uses") + 1, used_at=last) != 1:
         invitation.refresh_from_db()
         raise InvitationError(refusal(invitation, now=now) or "This invitation is gone.")
 

@@ -58,9 +58,29 @@ def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
 
 def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> SecretLink:
     """Make an invitation to a role of the campaign, or of the site: an act of the pages of people."""
-    made, token = domain.invite(asked["role"], campaign, email=asked["email"], days=asked["days"], by=by)
+    limit = asked.get("limit", 1)
+    made, token = domain.invite(asked["role"], campaign, email=asked["email"], days=asked["days"], limit=limit, by=by)
     path = reverse("invitation", args=[token])
     return SecretLink(path, made.email, "annotation/people/invitation_mail.txt", {"invitation": made})
+
+
+class SecretLinks(NamedTuple):
+    """Links for several people, and how many addresses had an open invitation already."""
+
+    links: list[SecretLink]
+    known: int
+
+
+def invite_many(campaign: Campaign, asked: dict[str, Any], by: User) -> SecretLinks:
+    """Invite many addresses: an act of the page of a campaign's people."""
+    made = domain.invite_many(asked["role"], campaign, asked["emails"], days=asked["days"], by=by)
+    links = [
+        SecretLink(
+            reverse("invitation", args=[token]), one.email, "annotation/people/invitation_mail.txt", {"invitation": one}
+        )
+        for one, token in made
+    ]
+    return SecretLinks(links, len(asked["emails"]) - len(links))
 
 
 def revoke(campaign: Campaign | None, asked: dict[str, Any], by: User) -> str:
@@ -175,7 +195,7 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
             return redirect("campaign-people", name)
         if done is not None:
             forms = _forms(campaign, lambda act: None)
-            shown = {"invited": show_link(request, done)} if isinstance(done, SecretLink) else done._asdict()
+            shown = _shown(request, done)
     members = members_of(campaign)
     shown |= {f"{act}_form": form for act, form in forms.items()}
     shown |= {"invitations": domain.open_invitations(campaign), "sends": settings.EMAIL_IS_SET}
@@ -186,9 +206,24 @@ def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
     return no_store(campaign_page(request, campaign, "annotation/people/member_list.html", shown))
 
 
+def _shown(request: HttpRequest, done: SecretLink | SecretLinks | NewAccount) -> dict[str, Any]:
+    """Return what the page shows this once."""
+    if isinstance(done, SecretLink):
+        return {"invited": show_link(request, done)}
+    if isinstance(done, SecretLinks):
+        many = [show_link(request, link) for link in done.links]
+        return {"many": many, "num_sent": sum(bool(one["sent"]) for one in many), "known": done.known, "has_many": True}
+    return done._asdict()
+
+
 def _forms(campaign: Campaign, data: Callable[[str], Any]) -> dict[str, Form]:
     text = people.PersonalDataForm(data("text"), initial={"text": campaign.personal_data})
-    return {"person": people.PersonForm(data("person")), "text": text, "invite": people.InviteForm(data("invite"))}
+    return {
+        "person": people.PersonForm(data("person")),
+        "text": text,
+        "invite": people.InviteForm(data("invite")),
+        "many": people.InviteManyForm(data("many")),
+    }
 
 
 def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | str:
@@ -210,10 +245,11 @@ def text_saved(people: int) -> str:
     return f"The text is saved. {who} asked again before they go on." if people else "The text is saved."
 
 
-_ACTS: dict[str, Handler[SecretLink | NewAccount | str]] = {
+_ACTS: dict[str, Handler[SecretLink | SecretLinks | NewAccount | str]] = {
     "person": _add,
     "take": _take,
     "text": lambda campaign, asked, by: text_saved(set_personal_data(campaign, asked["text"], by=by)),
     "invite": invite,
+    "many": invite_many,
     "revoke": revoke,
 }

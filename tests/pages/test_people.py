@@ -17,7 +17,7 @@ from annotation.people.invitations import OVER_ALREADY, find_invitation, invite
 from annotation.views import members, people
 from annotation.views.members import REVOKED
 from core.models import AuditEntry
-from tests.page import element, elements, fields, has, links, notices, parse, refused
+from tests.page import element, elements, fields, has, links, notices, numbers, parse, refused
 from tests.pages.world import EVIL, make_person, make_pool
 
 MEMBERS = "/pools/town-pool/campaign/people"
@@ -162,6 +162,43 @@ def test_invitation_is_sent_where_the_site_sends_e_mail(world: dict, manager, se
     (message,) = mail.outbox
     assert (message.to, message.subject) == (["nina@example.org"], "An invitation to TriplePool")
     assert f"http://testserver{link_in(page)}\n" in message.body
+
+
+def test_link_for_several_says_how_many_joined(world: dict, manager):
+    page = manager.post(MEMBERS, {"act": "invite", "role": "annotator", "days": "7", "limit": "3"})
+    made = find_invitation(link_in(page).rpartition("/")[2])
+    assert (made.limit, made.uses) == (3, 0)
+    Invitation.objects.update(uses=2)
+    assert numbers(parse(manager.get(MEMBERS)).one(id="invitations").one(tag="tbody").one(data_label="for").text) == [
+        "2",
+        "3",
+    ]
+    asked = {"act": "invite", "role": "annotator", "days": "7", "limit": "3", "email": "a@example.org"}
+    assert refused(manager.post(MEMBERS, asked), "invite_form") == {"email": ["one"]}
+
+
+def test_many_are_invited_by_pasted_addresses(world: dict, manager, settings):
+    asked = {
+        "act": "many",
+        "role": "annotator",
+        "days": "7",
+        "emails": "a@example.org, <b@example.org>;\na@example.org\n",
+    }
+    page = parse(manager.post(MEMBERS, asked))
+    rows = {row.one(tag="th").text: row.one(tag="td").text for row in page.all("hand-over")}
+    assert list(rows) == ["a@example.org", "b@example.org"] and mail.outbox == []
+    assert {find_invitation(link.rpartition("/")[2]).email for link in rows.values()} == set(rows)
+    settings.EMAIL_IS_SET = True
+    page = parse(manager.post(MEMBERS, asked | {"emails": "a@example.org c@example.org"}))
+    assert [message.to for message in mail.outbox] == [["c@example.org"]] and not page.has("hand-over")
+    assert numbers(page.one("many").text) == ["1", "1", "1"]  # invited, by e-mail, invited before
+
+
+@pytest.mark.parametrize("emails", ["", "a@example.org nonsense", "a@example.org\nBcc: b@example.org", "<b>x</b>"])
+def test_nobody_is_invited_if_one_address_is_none(emails: str, world: dict, manager):
+    response = manager.post(MEMBERS, {"act": "many", "role": "annotator", "days": "7", "emails": emails})
+    assert list(refused(response, "many_form")) == ["emails"] and "<b>x</b>" not in response.content.decode()
+    assert not Invitation.objects.exists() and mail.outbox == []
 
 
 def test_a_mail_server_that_fails_is_told_and_the_link_still_shown(world: dict, manager, settings):

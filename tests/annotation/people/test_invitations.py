@@ -9,10 +9,13 @@ from annotation.errors import InvitationError, PersonError
 from annotation.models import Invitation
 from annotation.people.accounts import switch_off
 from annotation.people.invitations import (
+    MOST_PEOPLE,
+    USED_UP,
     accept,
     accept_as_new,
     find_invitation,
     invite,
+    invite_many,
     open_invitations,
     refusal,
     revoke,
@@ -76,6 +79,58 @@ def test_an_invitation_that_is_over_makes_no_account(world, change, why: str) ->
         accept_as_new(made, "late", PASSWORD)
     assert not User.objects.filter(username="late").exists()
     assert made not in open_invitations(world.campaign)
+
+
+def test_link_for_several_lets_in_as_many_as_it_says(world) -> None:
+    made, token = invite("annotator", world.campaign, limit=2, by=world.manager)
+    accept_as_new(made, "one", PASSWORD)
+    found = find_invitation(token)
+    assert found is not None and (found.uses, found.used_at, refusal(found)) == (1, None, "")
+    accept(made, world.stranger)
+    found = find_invitation(token)
+    assert found is not None and found.uses == 2 and found.used_at is not None and refusal(found) == USED_UP
+    with pytest.raises(InvitationError, match="all the people"):
+        accept_as_new(made, "three", PASSWORD)
+    assert not User.objects.filter(username="three").exists()
+    assert sorted(world.campaign.members.values_list("person__username", flat=True))[-2:] == ["one", "stranger"]
+
+
+def test_person_who_is_refused_takes_no_place(world) -> None:
+    made, _ = invite("annotator", world.campaign, limit=2)
+    for person in (world.ann, world.manager):
+        with pytest.raises(PersonError):
+            accept(made, person)
+    assert open_invitations(world.campaign).get().uses == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"limit": 0}, "for 0 people"),
+        ({"limit": MOST_PEOPLE + 1}, "for 501 people"),
+        ({"limit": 2, "email": "a@example.org"}, "no e-mail address"),
+        ({"limit": 2, "role": "researcher", "campaign": None}, "for a campaign"),
+    ],
+)
+def test_link_for_several_that_is_refused(world, asked, why: str) -> None:
+    asked = {"role": "annotator", "campaign": world.campaign} | asked
+    with pytest.raises(InvitationError, match=why):
+        invite(asked.pop("role"), asked.pop("campaign"), **asked)
+    assert not Invitation.objects.exists()
+
+
+def test_many_are_invited_once_each(world) -> None:
+    invite("annotator", world.campaign, email="Old@example.org")
+    invite("adjudicator", world.campaign, email="b@example.org")
+    emails = ["a@example.org", "old@example.org", "b@example.org", "A@example.org"]
+    made = invite_many("annotator", world.campaign, emails, days=3, by=world.manager)
+    assert [(one.email, one.role, one.limit) for one, _ in made] == [
+        ("a@example.org", "annotator", 1), ("b@example.org", "annotator", 1),
+    ]  # fmt: skip
+    assert len({token for _, token in made}) == 2
+    assert all(find_invitation(token) == one for one, token in made)
+    with pytest.raises(InvitationError, match="at most 100"):
+        invite_many("annotator", world.campaign, [f"p{i}@example.org" for i in range(101)])
 
 
 def test_it_holds_until_the_very_moment(world) -> None:
