@@ -181,8 +181,8 @@ class Trainee:
 
 
 def trainees(campaign: Campaign) -> list[Trainee]:
-    """Return everybody who labels in the campaign, by name."""
-    people = User.objects.filter(memberships__campaign=campaign).distinct().order_by("username")
+    """Return everybody who labels in the campaign and can sign in, by name."""
+    people = User.objects.filter(memberships__campaign=campaign, is_active=True).distinct().order_by("username")
     trainings = {one.person_id: one for one in campaign.trainings.select_related("let_through_by")}
     labelled = set(
         Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES)

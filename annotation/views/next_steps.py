@@ -8,6 +8,7 @@ from annotation.campaigns.outlook import Outlook
 from annotation.campaigns.overview import Overview
 from annotation.campaigns.trend import Trend, is_stalled
 from annotation.enums import CampaignState, ItemState
+from annotation.labelling.training import trainees
 from annotation.models import Campaign
 from annotation.quality.reports import GroupAgreement
 from annotation.release.next_batch import stop_reason
@@ -50,6 +51,10 @@ def next_steps(
     if is_stalled(campaign, counts.left, course.last) and people.annotators >= 2:
         last = f"The last label came on {course.last:%-d %B}" if course.last else "No label has come in yet"
         steps.append(Step("stalled", f"{last}, and {counts.left:,} are left. Write to the people here.", *write, True))
+    if stuck := _stuck_in_training(campaign):
+        who = f"{stuck[0]} waits" if len(stuck) == 1 else f"{len(stuck)} people wait"
+        text = f"{who} for you: the training has no other questions left. Let them through, or add gold items."
+        steps.append(Step("training", text, "See training", f"{reverse('checks', args=[pool])}#training", True))
     if counts.reports:
         wait = "1 report waits" if counts.reports == 1 else f"{counts.reports:,} reports wait"
         steps.append(Step("reports", f"{wait} for an answer.", "Answer reports", reverse("inbox", args=[pool])))
@@ -74,3 +79,10 @@ def next_steps(
 
 def _disputes(n: int) -> str:
     return "1 dispute waits" if n == 1 else f"{n:,} disputes wait"
+
+
+def _stuck_in_training(campaign: Campaign) -> list[str]:
+    """Return the names of people who cannot go on by themselves; nobody where there is no training."""
+    if not campaign.training_items or campaign.state == CampaignState.CLOSED:
+        return []
+    return [trainee.person.username for trainee in trainees(campaign) if trainee.is_stuck]

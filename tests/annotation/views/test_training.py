@@ -72,6 +72,7 @@ def test_who_misses_the_mark_and_has_no_other_questions_waits_for_a_manager(
     page = read(ann.get(URL))
     assert page.has("missed") and page.has("stuck") and ann.get(ANNOTATE).status_code == 302
     checks = "/pools/p1/campaign/checks"
+    assert read(manager.get("/pools/p1/campaign")).has("step", data_step="training")
     rows = [row for row in read(manager.get(checks)).all("trainee") if row.has("stuck")]
     assert [row.one(tag="th").text for row in rows] == ["ann"]
     done = manager.post(checks, {"act": "training", "person": world.ann.pk}, follow=True)
