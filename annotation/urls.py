@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import account, annotate, campaigns, inbox, members, people, quality, release, training
+from annotation.views import account, annotate, campaigns, inbox, members, notices, people, quality, release, training
 from annotation.views import questions as question
 from annotation.views import sources as source
 
@@ -28,6 +28,7 @@ urlpatterns = [
     path("password/forgotten/sent", account.Sent.as_view(), name="password-sent"),
     path("password/new/<uidb64>/<token>", account.NewPassword.as_view(), name="password-new"),
     path("password/new/done", account.NewPasswordDone.as_view(), name="password-new-done"),
+    path("notices", notices.notices, name="notices"),
     path("pools/<slug:name>/questions", question.questions, name="pool-questions"),
     path("pools/<slug:name>/questions.tsv", question.questions_tsv, name="pool-questions-tsv"),
     path("pools/<slug:name>/questions/import", question.import_questions, name="pool-questions-import"),

@@ -35,6 +35,7 @@ PAGES = {
     "password-new": Page("", "New password"),
     "password-new-done": Page("", "The password is changed"),
     "invitation": Page("", "Invitation"),
+    "notices": Page("", "Notices"),
     "people": Page("", "People"),
     "person": Page("people", "{person.username}", args="person.pk"),
     "person-erase": Page("person", "Erase", "Erase personal data", "Erase the personal data of {person.username}"),

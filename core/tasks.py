@@ -15,7 +15,7 @@ from django.utils import timezone
 from core.enums import JobState
 from core.jobs.execution import execute
 from core.jobs.lifecycle import sweep
-from core.jobs.registry import JOB_TYPES, handler_of
+from core.jobs.registry import BEATS, JOB_TYPES, handler_of
 from core.models import Job, Worker
 
 logger = logging.getLogger(__name__)
@@ -45,6 +45,8 @@ def _watch(consumer: Any) -> None:
             alive = {"queues": queues, "seen_at": timezone.now()}
             Worker.objects.update_or_create(name=consumer.hostname, defaults=alive)
             sweep()
+            for act in BEATS:
+                act()
         except Exception:  # the next beat tries again: a watcher that falls silent counts as a dead worker
             logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
         finally:

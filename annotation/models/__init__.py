@@ -3,5 +3,6 @@
 from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, Membership, Source
 from annotation.models.check import Check, Gold
 from annotation.models.label import CheckLabel, Flag, ImportedLabel, Judgement, Label, SurplusLabel
+from annotation.models.notices import NoticeSettings
 from annotation.models.slot import Batch, Item, QuestionTemplate, Slot
 from annotation.models.training import Training, TrainingQuestion

@@ -37,6 +37,15 @@ def register_jobs(types: Iterable[JobType]) -> None:
         KINDS[one.kind.value] = str(one.kind.label)
 
 
+# called every few seconds by each worker; quick, and safe in several workers at once
+BEATS: list[Callable[[], object]] = []
+
+
+def register_beat(act: Callable[[], object]) -> None:
+    """Add what workers do every few seconds. Called by each app when Django starts."""
+    BEATS.append(act)
+
+
 def handler_of(kind: str) -> Handler:
     """Return the function that does the work of a kind of job, importing it when it is first asked for."""
     if kind not in HANDLERS:

@@ -1,13 +1,15 @@
 """Parts of the frame of every page: the search, the list of pools to switch to, and counts that ask for action."""
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from annotation.campaigns.notices import unseen
 from annotation.campaigns.overview import open_reports
 from annotation.enums import ItemState
 from annotation.models import Campaign
-from core.enums import JobState
+from core.enums import LIVE
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_required, no_store
 from evaluation.browse.site_search import search_site
@@ -39,21 +41,21 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @manager_required
-def attention(request: HttpRequest) -> HttpResponse:
-    """Return counts that ask a manager for action: running jobs of the site."""
-    return no_store(JsonResponse(_jobs()))
+def attention(request: SignedInRequest) -> HttpResponse:
+    """Return counts that ask a manager for action: running jobs of the site, and notices."""
+    return no_store(JsonResponse(_of_site(request.user)))
 
 
 @require_safe
 @manager_required
-def pool_attention(request: HttpRequest, name: str) -> HttpResponse:
-    """Return counts that ask a manager for action: running jobs of the site, reports and disputes of a pool."""
-    counts = _jobs()
+def pool_attention(request: SignedInRequest, name: str) -> HttpResponse:
+    """Return counts that ask a manager for action: those of `attention`, reports and disputes of a pool."""
+    counts = _of_site(request.user)
     if (campaign := Campaign.objects.filter(pool=find_pool(name)).first()) is not None:
         counts["inbox"] = open_reports(campaign).count()
         counts["disputes"] = campaign.items.filter(state=ItemState.DISPUTED).count()
     return no_store(JsonResponse(counts))
 
 
-def _jobs() -> dict[str, int]:
-    return {"jobs": Job.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).count()}
+def _of_site(person: User) -> dict[str, int]:
+    return {"jobs": Job.objects.filter(state__in=LIVE).count(), "notices": unseen(person)}

@@ -62,6 +62,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-switch": ((), EVALUATORS),
     "pool-attention": (("town-pool",), MANAGERS),
     "attention": ((), MANAGERS),
+    "notices": ((), MANAGERS),
     "search": ((), EVALUATORS),
     "pool-seeds": (("town-pool",), EVALUATORS),
     "pool-seeds-csv": (("town-pool",), EVALUATORS),
@@ -258,6 +259,7 @@ POSTS_ONLY = {name for name, (_, statuses) in PAGES.items() if statuses == POST_
 # state-changing requests with nothing useful in them: name -> (data, answer to each role)
 POSTS = {
     "people": ({"act": "invite"}, (302, 403, 403, 403, 200)),
+    "notices": ({}, (302, 403, 403, 403, 302)),
     "person": ({"act": "link"}, (302, 403, 403, 403, 200)),
     "person-erase": ({}, (302, 403, 403, 403, 200)),
     "campaign-people": ({"act": "person"}, (302, 403, 403, 403, 200)),

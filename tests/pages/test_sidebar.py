@@ -114,17 +114,22 @@ def test_counts_are_those_of_the_pool(world: dict, sign_in):
     client = sign_in("manager")
     Job.objects.all().delete()
     before = json.loads(client.get("/pools/town-pool/attention").content)
-    assert before == {"jobs": 0, "inbox": 0, "disputes": 0}
+    assert before == {"jobs": 0, "notices": 0, "inbox": 0, "disputes": 0}
     item = Item.objects.filter(campaign=world["campaign"]).first()
     words = QuestionTemplate.objects.first()
     Item.objects.filter(pk=item.pk).update(state="disputed")
     by = {"campaign": world["campaign"], "item": item, "person": world["annotator"], "template": words}
     Flag.objects.create(**by, kind=FlagKind.values[0], text="Odd.", client_id=uuid4())
     Job.objects.create(kind=PoolingJob.TRAIN, state=JobState.RUNNING)
-    assert json.loads(client.get("/pools/town-pool/attention").content) == {"jobs": 1, "inbox": 1, "disputes": 1}
-    assert json.loads(client.get("/attention").content) == {"jobs": 1}
+    assert json.loads(client.get("/pools/town-pool/attention").content) == {
+        "jobs": 1,
+        "notices": 1,
+        "inbox": 1,
+        "disputes": 1,
+    }
+    assert json.loads(client.get("/attention").content) == {"jobs": 1, "notices": 1}
     make_pool(world["graph"], "second")
-    assert json.loads(client.get("/pools/second/attention").content) == {"jobs": 1}
+    assert json.loads(client.get("/pools/second/attention").content) == {"jobs": 1, "notices": 1}
     assert sign_in("researcher").get("/attention").status_code == 403
 
 

@@ -1,0 +1,134 @@
+"""Tell managers what happened: reports, their jobs that ended, campaigns that stall. By bell, and by mail once a day.
+
+Nothing is stored but when a person looked and when a digest was sent; the notices follow from the rows themselves.
+"""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, OuterRef, Q, Subquery
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.campaigns.trend import STALLED_DAYS
+from annotation.enums import CampaignState, ItemState
+from annotation.models import Campaign, Flag, Label, NoticeSettings
+from annotation.models.slot import PLACES
+from annotation.people.accounts import managers
+from annotation.people.invitations import send
+from core.enums import JobState
+from core.models import Job
+
+KEPT_DAYS = 30  # notices are not older
+MOST = 200
+DIGEST_EVERY = timedelta(days=1)
+_ENDED = (JobState.DONE, JobState.FAILED)
+
+
+class Notice(NamedTuple):
+    at: datetime
+    kind: str  # reports, job, failed, stalled
+    text: str
+    path: str
+
+
+def notices(person: User, since: datetime, now: datetime | None = None) -> list[Notice]:
+    """Return what happened after `since` that a manager should know, newest first."""
+    now = now or timezone.now()
+    found = [*_reports(person, since), *_jobs(person, since), *_stalled(since, now)]
+    return sorted(found, key=lambda notice: notice.at, reverse=True)[:MOST]
+
+
+def settings_of(person: User) -> NoticeSettings:
+    return NoticeSettings.objects.get_or_create(person=person)[0]
+
+
+def unseen(person: User, now: datetime | None = None) -> int:
+    """Count the notices since the person looked at them."""
+    now = now or timezone.now()
+    seen = NoticeSettings.objects.filter(person=person).values_list("seen_at", flat=True).first()
+    return len(notices(person, max(filter(None, (seen, now - timedelta(days=KEPT_DAYS)))), now))
+
+
+def _reports(person: User, since: datetime) -> list[Notice]:
+    """Return a notice for each campaign with reports by others that nobody has answered."""
+    waiting = Flag.objects.filter(replied_at=None, created_at__gt=since, campaign__pool__archived=False).order_by()
+    waiting = waiting.exclude(person=person)
+    counted = waiting.values_list("campaign__pool__name").annotate(n=Count("pk"), last=Max("created_at"))
+    return [
+        Notice(
+            last,
+            "reports",
+            f"{pool}: {n:,} report{'s' if n > 1 else ''} of a question, without an answer.",
+            reverse("inbox", args=[pool]),
+        )
+        for pool, n, last in counted
+    ]
+
+
+def _jobs(person: User, since: datetime) -> list[Notice]:
+    """Return the jobs of a person that ended."""
+    ended = Job.objects.filter(created_by=person, state__in=_ENDED, finished_at__gt=since)
+    rows = ended.select_related("graph", "system__graph", "pool").defer("log").order_by("-finished_at")[:MOST]
+    found = []
+    for job in rows:
+        failed, what = job.state == JobState.FAILED, str(job)
+        text = f"{what[:1].upper()}{what[1:]} {'failed' if failed else 'is done'}."
+        assert job.finished_at is not None
+        found.append(Notice(job.finished_at, "failed" if failed else "job", text, reverse("job", args=[job.pk])))
+    return found
+
+
+def _stalled(since: datetime, now: datetime) -> list[Notice]:
+    """Return the open campaigns that began to stall after `since`."""
+    labels = Label.objects.filter(item__campaign=OuterRef("pk"), slot__number__in=PLACES).order_by("-pk")
+    campaigns = Campaign.objects.filter(state=CampaignState.OPEN, pool__archived=False).select_related("pool")
+    found = []
+    for campaign in campaigns.annotate(last=Subquery(labels.values("created_at")[:1])):
+        at = (campaign.last or campaign.created_at) + timedelta(days=STALLED_DAYS)
+        if since < at <= now and (left := campaign.items.filter(state=ItemState.OPEN).count()):
+            waits = "1 item waits" if left == 1 else f"{left:,} items wait"
+            text = f"{campaign.pool.name}: no label for {STALLED_DAYS} days, and {waits}."
+            found.append(Notice(at, "stalled", text, reverse("campaign", args=[campaign.pool.name])))
+    return found
+
+
+# -- the digest ----------------------------------------------------------------------------------------------
+
+
+def send_next_digest(now: datetime | None = None) -> bool:
+    """Send one digest that is due, if any; return whether one was sent. Workers call this every few seconds.
+
+    A person gets one a day at most, and none if nothing happened. If the mail server fails, the next day's digest
+    tells of both days.
+    """
+    if not settings.EMAIL_IS_SET:
+        return False
+    now = now or timezone.now()
+    rested = Q(notice_settings=None) | Q(notice_settings__digest=True) & (
+        Q(notice_settings__digest_at=None) | Q(notice_settings__digest_at__lte=now - DIGEST_EVERY)
+    )
+    person = managers().filter(rested).exclude(email="").order_by("pk").first()
+    if person is None:
+        return False
+    own = settings_of(person)
+    since = max(own.told_until or now - DIGEST_EVERY, now - timedelta(days=KEPT_DAYS))
+    due = NoticeSettings.objects.filter(pk=own.pk, digest=True, digest_at=own.digest_at)
+    if due.update(digest_at=now, told_until=since) != 1:
+        return False  # another worker was faster
+    found = notices(person, since, now)
+    context = {"person": person, "notices": found, "site": site_address(), "page": reverse("notices")}
+    if found and not send(person.email, "annotation/people/digest_mail.txt", context):
+        return False
+    NoticeSettings.objects.filter(pk=own.pk).update(told_until=now)
+    return bool(found)
+
+
+def site_address() -> str:
+    """Return the address of the site for mails, from the first host that it serves; empty if none is named."""
+    host = next((host for host in settings.ALLOWED_HOSTS if host and host[0] not in ".*"), "")
+    if not (settings.PRODUCTION and host):
+        return ""
+    return f"http{'s' if settings.SESSION_COOKIE_SECURE else ''}://{host}"
