@@ -1,14 +1,16 @@
 """Closed lists of the annotation app."""
 
 from django.db import models
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from core.people.roles import CampaignRole, SiteRole
 
-DUTIES: dict[str, str] = {  # told to whoever is invited
-    SiteRole.MANAGER: "you run campaigns and look after people.",
-    SiteRole.RESEARCHER: "you compare systems and take test sets away.",
-    CampaignRole.ANNOTATOR: "you answer yes or no to questions, each with a link that shows why.",
-    CampaignRole.ADJUDICATOR: "you decide where two people answered differently.",
+DUTIES: dict[str, Promise] = {  # told to whoever is invited
+    SiteRole.MANAGER: _("you run campaigns and look after people."),
+    SiteRole.RESEARCHER: _("you compare systems and take test sets away."),
+    CampaignRole.ANNOTATOR: _("you answer yes or no to questions, each with a link that shows why."),
+    CampaignRole.ADJUDICATOR: _("you decide where two people answered differently."),
 }
 
 
@@ -59,9 +61,9 @@ class SlotState(models.TextChoices):
 
 
 class Answer(models.TextChoices):
-    YES = "Y", "yes"
-    NO = "N", "no"
-    CANT_TELL = "?", "can't tell"
+    YES = "Y", _("yes")
+    NO = "N", _("no")
+    CANT_TELL = "?", _("can't tell")
 
 
 class Verdict(models.TextChoices):
@@ -102,11 +104,11 @@ class SurplusReason(models.TextChoices):
 class FlagKind(models.TextChoices):
     """Kinds of report about a question that is not answered."""
 
-    QUESTION = "question", "The question makes no sense"
-    NAME = "name", "A name is missing or unclear"
-    SOURCE = "source", "A source is missing"
-    WORDS = "words", "The words of the question need a fix"
-    OTHER = "other", "Something else"
+    QUESTION = "question", _("The question makes no sense")
+    NAME = "name", _("A name is missing or unclear")
+    SOURCE = "source", _("A source is missing")
+    WORDS = "words", _("The words of the question need a fix")
+    OTHER = "other", _("Something else")
 
 
 class AnnotationJob(models.TextChoices):

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.functional import SimpleLazyObject
+from django.utils.functional import Promise, SimpleLazyObject
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership
 from config.pages import way_up
@@ -13,23 +14,23 @@ from core.people.roles import RIGHTS, Right, has_right
 
 # label, URL name, right that it needs, name of the count that stands beside it
 SITE = (
-    ("Home", "home", None, ""),
-    ("Pools", "pools", Right.EVALUATE, ""),
-    ("Graphs", "graphs", Right.EVALUATE, ""),
-    ("People", "people", Right.MANAGE, ""),
-    ("Jobs", "jobs", Right.MANAGE, "jobs"),
+    (_("Home"), "home", None, ""),
+    (_("Pools"), "pools", Right.EVALUATE, ""),
+    (_("Graphs"), "graphs", Right.EVALUATE, ""),
+    (_("People"), "people", Right.MANAGE, ""),
+    (_("Jobs"), "jobs", Right.MANAGE, "jobs"),
 )
 # label, URL name, right that it needs in the campaign
 CAMPAIGN = (
-    ("Adjudicate", "adjudicate", Right.ADJUDICATE),
-    ("Annotate", "annotate", Right.ANNOTATE),
-    ("My labels", "my-labels", Right.ANNOTATE),
-    ("Guidelines", "guidelines", Right.ANNOTATE),
+    (_("Adjudicate"), "adjudicate", Right.ADJUDICATE),
+    (_("Annotate"), "annotate", Right.ANNOTATE),
+    (_("My labels"), "my-labels", Right.ANNOTATE),
+    (_("Guidelines"), "guidelines", Right.ANNOTATE),
 )
 
 
 class Link(NamedTuple):
-    label: str
+    label: str | Promise
     url: str  # empty: no link, but the name of the campaign that the next ones belong to
     current: bool
     counted: str = ""  # name of the count beside it
@@ -55,7 +56,7 @@ def _links(request: HttpRequest) -> list[Link]:
             links.append(Link(label, reverse(name), here == name, count))
     if not has_right(person, Right.EVALUATE):  # people who see what systems proposed never label
         links += _campaign_links(request, person)
-    return [*links, Link("Help", reverse("help"), here == "help")]
+    return [*links, Link(_("Help"), reverse("help"), here == "help")]
 
 
 def _top(request: HttpRequest) -> str:

@@ -1,5 +1,6 @@
 """Title, heading and breadcrumbs of every page, by the name of its URL.
 
+Pages of people who label have their words marked for translation.
 The words may name variables of the page's context: "{pool.name}". Tags of core/templatetags/frame.py write them.
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
@@ -7,34 +8,39 @@ A view that shows another page at the same URL (an archive) names its row in the
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 
 class Page(NamedTuple):
     parent: str  # the page above it in the breadcrumbs; empty: it has none
-    crumb: str  # the page in the breadcrumbs
-    title: str = ""  # of the browser's window; the crumb if empty
-    heading: str = ""  # above the content; the crumb if empty
+    crumb: str | Promise  # the page in the breadcrumbs
+    title: str | Promise = ""  # of the browser's window; the crumb if empty
+    heading: str | Promise = ""  # above the content; the crumb if empty
     args: str = ""  # arguments of its URL; those of the parent if empty
 
 
 # pages that the sidebar shows as where one is: breadcrumbs beside it begin below them
 IN_SIDEBAR = frozenset({"graphs", "graph", "pools", "pool", "campaign", "evaluation"})
 PAGES = {
-    "login": Page("", "Sign in"),
-    "home": Page("", "Home", "Home", "Pools in work"),
+    "login": Page("", _("Sign in")),
+    "home": Page("", _("Home"), _("Home"), "Pools in work"),
     "search": Page("", "Search"),
     "help": Page("", "Help"),
     "help-page": Page("help", "{page.title}"),
     "api-docs": Page("account-tokens", "API"),
     # an account
-    "account": Page("", "Account"),
+    "account": Page("", _("Account")),
     "account-tokens": Page("account", "API tokens"),
-    "account-password": Page("account", "Change password"),
-    "account-erase": Page("account", "Erase", "Erase personal data", "Erase the personal data of your account"),
-    "password-forgotten": Page("", "Forgotten password"),
-    "password-sent": Page("", "Check your mail"),
-    "password-new": Page("", "New password"),
-    "password-new-done": Page("", "The password is changed"),
-    "invitation": Page("", "Invitation"),
+    "account-password": Page("account", _("Change password")),
+    "account-erase": Page(
+        "account", _("Erase"), _("Erase personal data"), _("Erase the personal data of your account")
+    ),
+    "password-forgotten": Page("", _("Forgotten password")),
+    "password-sent": Page("", _("Check your mail")),
+    "password-new": Page("", _("New password")),
+    "password-new-done": Page("", _("The password is changed")),
+    "invitation": Page("", _("Invitation")),
     "notices": Page("", "Notices"),
     "people": Page("", "People"),
     "person": Page("people", "{person.username}", args="person.pk"),
@@ -101,14 +107,14 @@ PAGES = {
         "Take back the labels of {person.username}",
     ),
     # campaigns, for the people who label
-    "annotate": Page("", "Annotate {campaign.pool.name}"),
-    "adjudicate": Page("", "Adjudicate {campaign.pool.name}"),
-    "my-labels": Page("", "My labels", "My labels in {campaign.pool.name}"),
-    "disputes": Page("", "Disputes", "Disputes in {campaign.pool.name}"),
-    "messages": Page("", "My reports", "My reports in {campaign.pool.name}"),
-    "guidelines": Page("", "Guidelines", "Guidelines of {pool.name}"),
-    "campaign-training": Page("", "Training", "Training for {campaign.pool.name}"),
-    "consent": Page("", "Personal data", "Personal data in {campaign.pool.name}"),
+    "annotate": Page("", _("Annotate {campaign.pool.name}")),
+    "adjudicate": Page("", _("Adjudicate {campaign.pool.name}")),
+    "my-labels": Page("", _("My labels"), _("My labels in {campaign.pool.name}")),
+    "disputes": Page("", _("Disputes"), _("Disputes in {campaign.pool.name}")),
+    "messages": Page("", _("My reports"), _("My reports in {campaign.pool.name}")),
+    "guidelines": Page("", _("Guidelines"), _("Guidelines of {pool.name}")),
+    "campaign-training": Page("", _("Training"), _("Training for {campaign.pool.name}")),
+    "consent": Page("", _("Personal data"), _("Personal data in {campaign.pool.name}")),
     # evaluation
     "evaluation": Page("pool", "Evaluation", "Evaluation of {pool.name}"),
     "analysis": Page("evaluation", "{analysis.title}", "{analysis.title} of {pool.name}"),

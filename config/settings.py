@@ -77,6 +77,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.languages.SpeakLanguage",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -143,7 +144,10 @@ EMAIL_USE_TLS = os.environ.get("EMAIL_USE_TLS", "") == "1"
 EMAIL_TIMEOUT = 10  # seconds: a page does not wait longer for a mail server
 DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "triplepool@localhost")
 
-LANGUAGE_CODE = "en"
+LANGUAGE_CODE = "en"  # of the pages of managers and researchers; config/languages.py says which those are
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # of the pages of people who label, each by its own name
+LOCALE_PATHS = [BASE_DIR / "annotation" / "locale"]
+FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 

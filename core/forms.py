@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.functional import Promise
 
 from core.enums import TokenScope
 
@@ -35,18 +36,19 @@ class SmallFileField(forms.FileField):
 class TypedNameForm(PageForm):
     """Ask for a name, of what is to be deleted say, so that nobody does the act by accident."""
 
-    wanted, refusal = "To delete it for good, type its name: {}", NOT_TYPED
+    wanted: str | Promise = "To delete it for good, type its name: {}"
+    refusal: str | Promise = NOT_TYPED
     typed = forms.CharField(max_length=200, required=False)
 
     def __init__(self, *args: Any, expected: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.expected = expected
-        self.fields["typed"].label = self.wanted.format(expected)
+        self.fields["typed"].label = str(self.wanted).format(expected)
         self.fields["typed"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
 
     def clean_typed(self) -> str:
         if self.cleaned_data["typed"] != self.expected:
-            raise forms.ValidationError(self.refusal.format(self.expected), "name")
+            raise forms.ValidationError(str(self.refusal).format(self.expected), "name")
         return self.expected
 
 

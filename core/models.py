@@ -1,4 +1,4 @@
-"""Jobs, the audit log and API tokens. Foreign keys name models of pooling as text: core does not import it."""
+"""Jobs, the audit log, API tokens and preferences. Foreign keys name models of pooling: core does not import it."""
 
 from django.conf import settings
 from django.db import models
@@ -144,3 +144,15 @@ class ApiToken(AbstractAuthToken):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.token_key}…)"
+
+
+class Preferences(models.Model):
+    """What a person chose for themselves. No row: nothing yet."""
+
+    person = models.OneToOneField(
+        settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="preferences"
+    )
+    language = models.CharField(max_length=20, blank=True, help_text="code of settings.LANGUAGES")
+
+    def __str__(self) -> str:
+        return self.language

@@ -38,7 +38,7 @@ from core.api.throttle import ByPerson
 from core.enums import TokenScope
 
 TRAIN_FIRST = _lazy("This campaign begins with a training. Pass it before you label.")
-_CONSENT = "Read how your data is used, and agree to it, before you label."
+_CONSENT = _lazy("Read how your data is used, and agree to it, before you label.")
 
 
 class Endpoint(base.Endpoint):
@@ -78,7 +78,9 @@ class Endpoint(base.Endpoint):
         check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)
 
 
-_NO_MEMBER = "You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again."
+_NO_MEMBER = _lazy(
+    "You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again."
+)
 
 
 class Claim(Endpoint):

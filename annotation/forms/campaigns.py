@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
+from django.utils.translation import gettext_lazy as _
 
 from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
@@ -232,7 +233,7 @@ class ItemFilterForm(PageForm):
 class LabelForm(PageForm):
     label = forms.UUIDField(widget=forms.HiddenInput)
     client_id = forms.UUIDField(widget=forms.HiddenInput)
-    answer = forms.ChoiceField(label="Answer", choices=Answer.choices, widget=forms.RadioSelect)
-    source_url = forms.CharField(label="Link to evidence", max_length=2000, required=False)
-    passage = forms.CharField(label="What the source says", max_length=1000, required=False)
-    comment = forms.CharField(label="Comment", max_length=2000, required=False)
+    answer = forms.ChoiceField(label=_("Answer"), choices=Answer.choices, widget=forms.RadioSelect)
+    source_url = forms.CharField(label=_("Link to evidence"), max_length=2000, required=False)
+    passage = forms.CharField(label=_("What the source says"), max_length=1000, required=False)
+    comment = forms.CharField(label=_("Comment"), max_length=2000, required=False)

@@ -9,6 +9,7 @@ from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import validate_email
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, Invitation
 from annotation.people.invitations import MOST_ADDRESSES, MOST_PEOPLE
@@ -17,11 +18,11 @@ from core.people.roles import CampaignRole, SiteRole
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
 PERSONAL_DATA_LENGTH = 20_000
-TO_AGREE = "To take part, agree to this text."
-TEXT_CHANGED = "The text was changed while you read it. Read it again, then agree."
 ONE_ADDRESS = "A link for several people has no address. Leave one of the two out, or paste addresses below."
 NO_ADDRESSES = "Nobody was invited: {} is no e-mail address."
-PASSWORDS_DIFFER = "The two passwords differ."
+TO_AGREE = _("To take part, agree to this text.")
+TEXT_CHANGED = _("The text was changed while you read it. Read it again, then agree.")
+PASSWORDS_DIFFER = _("The two passwords differ.")
 
 
 class PersonForm(PageForm):
@@ -138,7 +139,7 @@ class AgreeForm(PageForm):
     """Agreement to a text: the field `text` is its fingerprint, so that nobody agrees to a text they did not see."""
 
     text = forms.CharField(widget=forms.HiddenInput, max_length=64)
-    agreed = forms.BooleanField(label="I have read this and agree", error_messages={"required": TO_AGREE})
+    agreed = forms.BooleanField(label=_("I have read this and agree"), error_messages={"required": TO_AGREE})
 
     def __init__(self, *args: Any, fingerprint: str, **kwargs: Any) -> None:
         super().__init__(*args, **{"initial": {"text": fingerprint}, **kwargs})
@@ -151,12 +152,12 @@ class AgreeForm(PageForm):
         return self.fingerprint
 
 
-def _email(help_text: str) -> forms.EmailField:
+def _email(help_text: Any) -> forms.EmailField:
     completed = forms.EmailInput(attrs={"autocomplete": "email"})
-    return forms.EmailField(label="E-mail", required=False, max_length=254, widget=completed, help_text=help_text)
+    return forms.EmailField(label=_("E-mail"), required=False, max_length=254, widget=completed, help_text=help_text)
 
 
-def _new_password(label: str, help_text: str = "") -> forms.CharField:
+def _new_password(label: Any, help_text: Any = "") -> forms.CharField:
     hidden = forms.PasswordInput(attrs={"autocomplete": "new-password"})
     return forms.CharField(label=label, strip=False, max_length=4096, widget=hidden, help_text=help_text)
 
@@ -165,11 +166,11 @@ class JoinForm(PageForm):
     """A new account by invitation."""
 
     username = UsernameField(
-        label="Name", max_length=150, help_text="To sign in with. Managers see it; letters, digits and @ . + - _"
+        label=_("Name"), max_length=150, help_text=_("To sign in with. Managers see it; letters, digits and @ . + - _")
     )
-    email = _email("May be left out. Used for a forgotten password only.")
-    password = _new_password("Password", "Eight characters or more, not a common one, and not like your name.")
-    again = _new_password("Password again")
+    email = _email(_("May be left out. Used for a forgotten password only."))
+    password = _new_password(_("Password"), _("Eight characters or more, not a common one, and not like your name."))
+    again = _new_password(_("Password again"))
 
     def clean(self) -> dict[str, Any]:
         asked: dict[str, Any] = super().clean() or {}
@@ -186,10 +187,10 @@ class JoinForm(PageForm):
 
 
 class EmailForm(PageForm):
-    email = _email("Used for a forgotten password only. May be left empty.")
+    email = _email(_("Used for a forgotten password only. May be left empty."))
 
 
 class ConfirmForm(TypedNameForm):
     """Confirmation of an erasure: the name of the account must be typed."""
 
-    wanted, refusal = "Type {} to confirm", "That is not {}. Nothing was erased."
+    wanted, refusal = _("Type {} to confirm"), _("That is not {}. Nothing was erased.")

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from annotation.enums import ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused
@@ -112,7 +113,9 @@ class _SlotAssignment(Assignment):
             if self.item.state != ItemState.DISPUTED:
                 return SurplusReason.OVER
             if self.item.flags.filter(holds_item=True, replied_at=None).exists():
-                raise AnswerRefused("This dispute waits for an answer to a report; it is given out again after that.")
+                raise AnswerRefused(
+                    _("This dispute waits for an answer to a report; it is given out again after that.")
+                )
         if self._take():
             return None
         own = Slot.objects.filter(item=self.item, annotator=self.user).exclude(labels=None)

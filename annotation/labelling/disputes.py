@@ -9,6 +9,7 @@ from typing import NamedTuple
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.enums import Answer
 from annotation.judging.judgements import live_labels
@@ -78,9 +79,10 @@ def answer_difference(answers: list[str]) -> str:
     """Return in words how two answers differ, without an order that would tell whose is whose."""
     count = {answer: answers.count(answer) for answer in Answer}
     if count[Answer.CANT_TELL]:
-        other = [Answer(answer).label for answer in (Answer.YES, Answer.NO) if count[answer]]
-        return f"{other[0]} and can't tell" if other else "both can't tell"
-    return "yes and no" if count[Answer.YES] and count[Answer.NO] else "reopened"
+        if count[Answer.YES]:
+            return gettext("yes and can't tell")
+        return gettext("no and can't tell") if count[Answer.NO] else gettext("both can't tell")
+    return gettext("yes and no") if count[Answer.YES] and count[Answer.NO] else gettext("reopened")
 
 
 def blocked_disputes(campaign: Campaign, user: User, *, now: datetime | None = None) -> BlockedDisputes:

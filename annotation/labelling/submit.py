@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import Answer, CampaignState, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
@@ -21,13 +22,15 @@ from annotation.sources.verified import VerifiedSources, verified
 
 MAX_COMMENT, MAX_PASSAGE = 2000, 1000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
-TOO_LATE = "This label can no longer be changed. It stays as it is."
-_USED = "The id of this answer was used for another one. Load the page again, then answer."
+TOO_LATE = _("This label can no longer be changed. It stays as it is.")
+_USED = _("The id of this answer was used for another one. Load the page again, then answer.")
 _SURPLUS = {
-    SurplusReason.LATE: "Your time for this question was over and it went to somebody else: kept as a surplus label.",
-    SurplusReason.TWICE: "You have answered this question already: kept as a surplus label.",
-    SurplusReason.CLOSED: "The campaign is closed: kept as a surplus label.",
-    SurplusReason.OVER: "This dispute is over, its labels were changed or taken back: kept as a surplus label.",
+    SurplusReason.LATE: _(
+        "Your time for this question was over and it went to somebody else: kept as a surplus label."
+    ),
+    SurplusReason.TWICE: _("You have answered this question already: kept as a surplus label."),
+    SurplusReason.CLOSED: _("The campaign is closed: kept as a surplus label."),
+    SurplusReason.OVER: _("This dispute is over, its labels were changed or taken back: kept as a surplus label."),
 }
 
 
@@ -42,7 +45,7 @@ class SubmitResult:
 
     @property
     def message(self) -> str:
-        return _SURPLUS[SurplusReason(self.label.reason)] if isinstance(self.label, SurplusLabel) else ""
+        return str(_SURPLUS[SurplusReason(self.label.reason)]) if isinstance(self.label, SurplusLabel) else ""
 
 
 def submit(
@@ -61,12 +64,12 @@ def submit(
     ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
     """
     if lease != lease_of(ticket, user.pk):
-        raise NotYours("This question was not given to you. Load the page again; no label was changed.")
+        raise NotYours(_("This question was not given to you. Load the page again; no label was changed."))
     given = _tidied(given)
     with _one_client_id(given.client_id), transaction.atomic():
         asked = find_submitted(user, ticket)
         if asked is None:
-            raise AnswerRefused("This question was withdrawn: it needs no answer any more.")
+            raise AnswerRefused(_("This question was withdrawn: it needs no answer any more."))
         closed = asked.campaign.state == CampaignState.CLOSED
         if asked.is_held and not closed:
             _check(asked, given, sources)
@@ -92,12 +95,12 @@ def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None 
     with _one_client_id(given.client_id), transaction.atomic():
         asked = find_answered(user, label)
         if asked is None:
-            raise NotYours("This is not a label of yours. Nothing was changed.")
+            raise NotYours(_("This is not a label of yours. Nothing was changed."))
         repeated = _repeated(asked, given)
         if repeated:
             return repeated
         if asked.campaign.state == CampaignState.CLOSED:
-            raise AnswerRefused("The campaign is closed: its labels stay as they are.")
+            raise AnswerRefused(_("The campaign is closed: its labels stay as they are."))
         if asked.ticket not in changeable_tickets(user, asked.campaign, now=now):
             raise AnswerRefused(TOO_LATE)
         _check(asked, given, None)
@@ -141,13 +144,18 @@ def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
 
 def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | None) -> None:
     if given.answer not in Answer.values:
-        raise AnswerRefused(f"{given.answer!r} is not a valid answer. Use Y, N or ?.")
-    for name, text, most in (("comment", given.comment, MAX_COMMENT), ("passage", given.passage, MAX_PASSAGE)):
-        if len(text) > most:
-            raise AnswerRefused(f"The {name} has {len(text)} characters: shorten it to {most}.")
-        if "\0" in text:
-            raise AnswerRefused(f"The {name} has a control character: take it out.")
+        raise AnswerRefused(_("{!r} is not a valid answer. Use Y, N or ?.").format(given.answer))
+    if len(given.comment) > MAX_COMMENT:
+        told = _("The comment has {length} characters: shorten it to {most}.")
+        raise AnswerRefused(told.format(length=len(given.comment), most=MAX_COMMENT))
+    if len(given.passage) > MAX_PASSAGE:
+        told = _("The passage has {length} characters: shorten it to {most}.")
+        raise AnswerRefused(told.format(length=len(given.passage), most=MAX_PASSAGE))
+    if "\0" in given.comment:
+        raise AnswerRefused(_("The comment has a control character: take it out."))
+    if "\0" in given.passage:
+        raise AnswerRefused(_("The passage has a control character: take it out."))
     if asked.needs_reason and not given.comment:
-        raise AnswerRefused("An adjudicator gives a reason: write one sentence.")
+        raise AnswerRefused(_("An adjudicator gives a reason: write one sentence."))
     hosts = (sources or verified(asked.campaign)).hosts(asked.relation)
     check_evidence(given.source_url, hosts, asked.campaign.evidence_rule, given.answer)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.errors import AnswerRefused, CampaignError, NotYours
@@ -125,14 +126,14 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
 def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
     """Send the item of a dispute back to the pool, for the adjudicator who holds it; a reason is required."""
     if lease != lease_of(ticket, user.pk):
-        raise NotYours("This question was not given to you. Load the page again; nothing was changed.")
+        raise NotYours(_("This question was not given to you. Load the page again; nothing was changed."))
     if not reason.strip():
-        raise AnswerRefused("Say in a sentence why the item goes back to the pool.")
+        raise AnswerRefused(_("Say in a sentence why the item goes back to the pool."))
     with transaction.atomic():
         item = Item.objects.filter(slots__ticket=ticket).select_for_update(of=("self",), no_key=True).first()
         held = Slot.objects.filter(ticket=ticket, annotator=user, number=ADJUDICATION, state=SlotState.LEASED)
         if item is None or not held.exists():
-            raise AnswerRefused("This dispute is no longer in your hands. Nothing was changed.")
+            raise AnswerRefused(_("This dispute is no longer in your hands. Nothing was changed."))
         return_item(item, by=user, reason=reason.strip())
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, FlagKind
 from annotation.errors import AnswerRefused, NotYours
@@ -29,18 +30,18 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
     """
     text = text.strip()
     if lease != lease_of(ticket, user.pk):
-        raise NotYours("This question was not given to you. Load the page again; nothing was reported.")
+        raise NotYours(_("This question was not given to you. Load the page again; nothing was reported."))
     known = _known(user, client_id)
     if known is not None:
         return known
     if kind not in FlagKind.values:
-        raise AnswerRefused(f"{kind!r} is not a kind of report: choose one of {', '.join(FlagKind.values)}.")
+        told = _("{kind} is not a kind of report: choose one of {kinds}.")
+        raise AnswerRefused(told.format(kind=repr(kind), kinds=", ".join(FlagKind.values)))
     if kind == FlagKind.OTHER and not text:
-        raise AnswerRefused("Say in a sentence what is wrong.")
+        raise AnswerRefused(_("Say in a sentence what is wrong."))
     if len(text) > MAX_TEXT or "\0" in text:
-        raise AnswerRefused(
-            f"The report has {len(text)} characters: at most {MAX_TEXT}, none of them control characters."
-        )
+        told = _("The report has {length} characters: at most {most}, none of them control characters.")
+        raise AnswerRefused(told.format(length=len(text), most=MAX_TEXT))
     try:
         return _report(user, ticket, client_id, kind, text)
     except (AnswerRefused, IntegrityError):
@@ -53,7 +54,7 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
 def _known(user: User, client_id: UUID) -> Flag | None:
     known = Flag.objects.filter(client_id=client_id).first()
     if known is not None and known.person_id != user.pk:
-        raise AnswerRefused("The id of this report was used for another one. Load the page again.")
+        raise AnswerRefused(_("The id of this report was used for another one. Load the page again."))
     return known
 
 
@@ -63,10 +64,10 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
         check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
         place = slot or check
         if place is None or place.template is None:
-            raise AnswerRefused("This question was withdrawn: there is nothing to report any more.")
+            raise AnswerRefused(_("This question was withdrawn: there is nothing to report any more."))
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
         if holds and release_slots(Slot.objects.filter(ticket=ticket, annotator=user)) != 1:
-            raise AnswerRefused("This dispute is no longer in your hands. Nothing was reported.")
+            raise AnswerRefused(_("This dispute is no longer in your hands. Nothing was reported."))
         return Flag.objects.create(
             campaign=place.asked.campaign,
             person=user,

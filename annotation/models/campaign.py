@@ -167,4 +167,4 @@ class Invitation(models.Model):
     @property
     def duty(self) -> str:
         """Return what somebody with this role does, addressed to them."""
-        return DUTIES[self.role]
+        return str(DUTIES[self.role])

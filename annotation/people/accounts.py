@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
@@ -24,12 +25,12 @@ from core.people.tokens import revoke_all
 
 ROLES = (*SiteRole.values, *CampaignRole.values)
 PSEUDONYM = "erased-"  # prefix of the names of people whose personal data are erased
-NAME_TAKEN = "The name {!r} is taken, if perhaps in other capitals: choose another."
-NO_NAME = "{!r} cannot be a user name: {}"
-IS_OFF = "The account {} is switched off: switch it on first."
+NAME_TAKEN = _("The name {!r} is taken, if perhaps in other capitals: choose another.")
+NO_NAME = _("{!r} cannot be a user name: {}")
+IS_OFF = _("The account {} is switched off: switch it on first.")
 OWN_ACCOUNT = "This is your own account: another manager can switch it off."
-SEES_SYSTEMS = "{} is {} and sees what systems proposed, so cannot be {}: add another person for that."
-LABELS_BLIND = "{} is {} and labels blind, so cannot become {}: add another person for that."
+SEES_SYSTEMS = _("{} is {} and sees what systems proposed, so cannot be {}: add another person for that.")
+LABELS_BLIND = _("{} is {} and labels blind, so cannot become {}: add another person for that.")
 FEW_ANNOTATORS = "Each triple needs two labels by two people: there are fewer than two annotators."
 NO_ADJUDICATOR = "Where two labels differ a third person decides: there is no adjudicator."
 
@@ -77,7 +78,7 @@ def check_role(role: str, campaign: Campaign | None) -> None:
 def make_account(username: str, password: str | None, email: str = "") -> User:
     """Create an account without any role; PersonError if the name is taken or not valid."""
     if username.startswith(PSEUDONYM):
-        raise PersonError(NO_NAME.format(username, "erased people have such names."))
+        raise PersonError(NO_NAME.format(username, _("erased people have such names.")))
     user = User(username=User.normalize_username(username), email=email)
     if User.objects.filter(username__iexact=user.username).exists():
         raise PersonError(NAME_TAKEN.format(username))
@@ -90,7 +91,7 @@ def make_account(username: str, password: str | None, email: str = "") -> User:
         with transaction.atomic():
             user.save()
     except IntegrityError as error:
-        raise PersonError(f"The name {username!r} was taken a moment ago: choose another.") from error
+        raise PersonError(_("The name {!r} was taken a moment ago: choose another.").format(username)) from error
     return user
 
 

@@ -14,6 +14,9 @@ from django.db import transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import AnnotationAct
 from annotation.errors import InvitationError, PersonError
@@ -21,6 +24,7 @@ from annotation.models import Campaign, Invitation
 from annotation.people.accounts import check_role, give_role, make_account
 from annotation.people.members import consent
 from core.people.audit_log import record
+from core.people.roles import WORDS
 from pooling.models import Pool
 
 logger = logging.getLogger(__name__)
@@ -41,11 +45,13 @@ def send(to: str, template: str, context: dict[str, Any]) -> bool:
 MAX_DAYS = 90
 MOST_PEOPLE = 500  # by one link
 MOST_ADDRESSES = 100  # at once: each gets a mail while the page waits
-_AGAIN = "Ask the person who invited you for a new link."
-USED = f"This invitation was used: each is for one person, once. If that was you, sign in. If not: {_AGAIN}"
-USED_UP = f"This link has let in all the people that it was for. {_AGAIN}"
-TAKEN_BACK = f"This invitation was taken back. {_AGAIN}"
-EXPIRED = f"This invitation has expired. {_AGAIN}"
+USED = _(
+    "This invitation was used: each is for one person, once. If that was you, sign in. If not: Ask the person who "
+    "invited you for a new link."
+)
+TAKEN_BACK = _("This invitation was taken back. Ask the person who invited you for a new link.")
+EXPIRED = _("This invitation has expired. Ask the person who invited you for a new link.")
+USED_UP = _("This link has let in all the people that it was for. Ask the person who invited you for a new link.")
 OVER_ALREADY = "This invitation was used or revoked already."
 
 
@@ -108,7 +114,7 @@ def find_invitation(token: str) -> Invitation | None:
     return invitations.filter(token_sha256=_hashed(token)).first()
 
 
-def refusal(invitation: Invitation, *, now: datetime | None = None) -> str:
+def refusal(invitation: Invitation, *, now: datetime | None = None) -> str | Promise:
     """Return why the invitation can no longer be accepted, and what to do; empty if it can."""
     if invitation.used_at is not None:
         return USED if invitation.limit == 1 else USED_UP
@@ -171,12 +177,13 @@ def _use(invitation: Invitation, now: datetime) -> None:
     last = Case(When(uses__gte=F("limit") - 1, then=Value(now)), output_field=DateTimeField())
     if usable.filter(uses__lt=F("limit")).update(uses=F("uses") + 1, used_at=last) != 1:
         invitation.refresh_from_db()
-        raise InvitationError(refusal(invitation, now=now) or "This invitation is gone.")
+        raise InvitationError(refusal(invitation, now=now) or _("This invitation is gone."))
 
 
 def _join(invitation: Invitation, user: User, agreed: bool, now: datetime) -> None:
     if not give_role(user, invitation.role, invitation.campaign, by=invitation.created_by):
-        raise PersonError(f"You are {invitation.role} already: the link is still good for somebody else.")
+        told = gettext("You are {role} already: the link is still good for somebody else.")
+        raise PersonError(told.format(role=WORDS[invitation.role]))
     Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
     record(user, AnnotationAct.INVITATION_USED, pool=_pool(invitation), subject=user, about=invitation.role)
     if agreed and invitation.campaign is not None:

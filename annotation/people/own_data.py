@@ -10,6 +10,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
@@ -25,8 +26,9 @@ from annotation.models import (
     TrainingQuestion,
 )
 from annotation.people import accounts
-from core.models import AuditEntry
+from core.models import AuditEntry, Preferences
 from core.people.audit_log import record
+from core.people.languages import chosen_language
 from core.people.tokens import revoke_all, token_data
 
 # acts about a person that do not tell which of their answers are checks, nor what became of them
@@ -49,6 +51,7 @@ def own_data(user: User) -> dict[str, Any]:
             "joined": user.date_joined,
             "last_sign_in": user.last_login,
             "site_roles": sorted(user.groups.values_list("name", flat=True)),
+            "language": chosen_language(user),
         },
         "campaigns": list(
             user.memberships.order_by("campaign", "role").values(
@@ -67,7 +70,7 @@ def own_data(user: User) -> dict[str, Any]:
             {
                 "at": flag.created_at,
                 "pool": flag.campaign.pool.name,
-                "kind": flag.get_kind_display(),
+                "kind": str(flag.get_kind_display()),
                 "text": flag.text,
                 "words": flag.template.version,
                 "reply": flag.reply,
@@ -164,11 +167,12 @@ def erase(user: User, *, by: User | None = None) -> str:
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=user.pk)
         if accounts.is_erased(user):
-            raise PersonError("The personal data of this account are erased already.")
+            raise PersonError(_("The personal data of this account are erased already."))
         if accounts.is_last_manager(user):
             raise PersonError(
-                f"{user.username} is the last manager who can sign in: nobody could manage the site. "
-                "Add another manager first."
+                _(
+                    "{} is the last manager who can sign in: nobody could manage the site. Add another manager first."
+                ).format(user.username)
             )
         release_all(user)
         revoke_all(user, by)
@@ -183,6 +187,7 @@ def erase(user: User, *, by: User | None = None) -> str:
         )
         Campaign.objects.filter(contact=user).update(contact=None)
         user.memberships.all().delete()
+        Preferences.objects.filter(person=user).delete()
         user.groups.clear()
         user.user_permissions.clear()
         accounts.end_sessions(user)

@@ -95,7 +95,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
         relations=sorted(relations, key=lambda group: (*surest_low(group.agreement.raw), group.name)),
         weeks=[GroupAgreement(week, of(rows)) for week, rows in _rows_by_key(doubles.weeks)],
         answers=[
-            AnswerPair(one.label, other.label, answers[i, j] + (answers[j, i] if i != j else 0))
+            AnswerPair(str(one.label), str(other.label), answers[i, j] + (answers[j, i] if i != j else 0))
             for (i, one), (j, other) in combinations_with_replacement(enumerate(Answer), 2)
         ],
     )

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+
 from annotation.enums import Answer, EvidenceRule
 from annotation.errors import EvidenceError
 
@@ -62,38 +64,41 @@ def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> 
     """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:
         if needs_link(rule, answer):
-            raise EvidenceError(f"A {Answer(answer).label} needs a link to its evidence. {_allowed(hosts)}")
+            told = _("A {answer} needs a link to its evidence.").format(answer=Answer(answer).label)
+            raise EvidenceError(f"{told} {_allowed(hosts)}")
         return
     problem = problem_of(url, hosts)
     if problem:
-        raise EvidenceError(f"The link {problem}. {_allowed(hosts)}")
+        raise EvidenceError(_("The link {problem}.").format(problem=problem) + f" {_allowed(hosts)}")
 
 
 def _allowed(hosts: Collection[str]) -> str:
-    return f"Links may go to: {', '.join(sorted(hosts))}." if hosts else "This campaign has no verified sources yet."
+    if not hosts:
+        return _("This campaign has no verified sources yet.")
+    return _("Links may go to: {hosts}.").format(hosts=", ".join(sorted(hosts)))
 
 
 def problem_of(url: str, hosts: Collection[str]) -> str:
     """Return why a link is not acceptable evidence, as the rest of a sentence; empty if it is fine."""
     if len(url) > MAX_LENGTH:
-        return f"has {len(url)} characters, more than {MAX_LENGTH}"
+        return _("has {length} characters, more than {most}").format(length=len(url), most=MAX_LENGTH)
     if any(c == "\\" or c.isspace() or unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in url):
-        return "has a space, a backslash or a control character"
+        return _("has a space, a backslash or a control character")
     try:
         parts = urlsplit(url)
         host = ascii_host(parts.hostname or "")
     except ValueError:
-        return "is not a web address"
+        return _("is not a web address")
     if parts.scheme != "https":
-        return "does not begin with https://"
+        return _("does not begin with https://")
     if "@" in parts.netloc:
-        return "has a user name in its host"
+        return _("has a user name in its host")
     if ":" in parts.netloc.rpartition("]")[2]:
-        return "has a port"
+        return _("has a port")
     if not host or parts.netloc.startswith("[") or _is_number(host):
-        return "has no host name"
+        return _("has no host name")
     if not _PLAIN.fullmatch(host) or not any(host == own or host.endswith(f".{own}") for own in hosts):
-        return f"goes to {host}, which is not a verified source"
+        return _("goes to {host}, which is not a verified source").format(host=host)
     return ""
 
 

@@ -13,6 +13,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -43,7 +44,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     form = EmailForm(request.POST or None, initial={"email": user.email})
     if request.method == "POST" and form.is_valid():
         User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
-        messages.success(request, "The e-mail address is saved.")
+        messages.success(request, gettext("The e-mail address is saved."))
         return redirect("account")
     memberships = user.memberships.select_related("campaign__pool").order_by("campaign__pool__name", "role")
     context = {"form": form, "memberships": memberships, "site_roles": sorted(site_roles(user))}
@@ -70,7 +71,7 @@ class PasswordChange(auth.PasswordChangeView):
     success_url = reverse_lazy("account")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, "The password is changed. You are signed out everywhere else.")
+        messages.success(self.request, gettext("The password is changed. You are signed out everywhere else."))
         return super().form_valid(form)
 
 

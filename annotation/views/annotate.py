@@ -8,6 +8,8 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
@@ -30,7 +32,7 @@ from core.views.acts import attempt
 from core.views.pagination import page_of
 from pooling.graphs.opening import open_graph
 
-NO_CONTACT = "a manager"  # who answers reports, where the campaign names nobody
+NO_CONTACT = _("a manager")  # who answers reports, where the campaign names nobody
 LAST = 50  # own labels shown
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"  # the page puts the id of a label in its place
 
@@ -108,7 +110,7 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
     if request.method == "POST":
         refused = LabelForm(request.POST)
         if attempt(refused, lambda asked: _change(request.user, **asked)):
-            messages.success(request, "The label is changed.")
+            messages.success(request, gettext("The label is changed."))
             return redirect("my-labels", pool)
     context = {"campaign": campaign, "rows": _rows(request.user, campaign, refused), "last": LAST}
     return render(request, "annotation/labelling/label_list.html", context, status=422 if refused else 200)

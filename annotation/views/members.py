@@ -14,6 +14,8 @@ from django.forms import Form
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext, override
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -28,6 +30,8 @@ from annotation.people.members import consented_at, fingerprint, members_of, set
 from annotation.permissions import has_consented, is_adjudicator, is_annotator
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
+from core.people.languages import choose_language
+from core.people.roles import WORDS
 from core.views.access import SignedInRequest, link_to, manager_required, no_store
 from core.views.acts import Handler, do_act, posted
 from core.views.pagination import page_of
@@ -47,12 +51,14 @@ class SecretLink(NamedTuple):
     email: str
     mail: str  # template
     context: dict[str, Any]
+    language: str = ""  # of the mail; empty: that of the site
 
 
 def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
     """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once."""
     url = link_to(request, link.path)
-    sent = domain.send(link.email, link.mail, {"url": url, **link.context})
+    with override(link.language or settings.LANGUAGE_CODE):
+        sent = domain.send(link.email, link.mail, {"url": url, **link.context})
     return {"url": url, "email": link.email, "sent": sent}
 
 
@@ -105,7 +111,9 @@ def _invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = domain.find_invitation(token)
     if found is None:
         return _gone(
-            request, "There is no such invitation. Check that you have the whole link, or ask for a new one.", 404
+            request,
+            gettext("There is no such invitation. Check that you have the whole link, or ask for a new one."),
+            404,
         )
     if why := domain.refusal(found):
         return _gone(request, why)
@@ -127,7 +135,7 @@ def _invitation(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "annotation/people/invitation_page.html", context, status=200 if data is None else 422)
 
 
-def _gone(request: HttpRequest, why: str, status: int = 410) -> HttpResponse:
+def _gone(request: HttpRequest, why: str | Promise, status: int = 410) -> HttpResponse:
     return render(request, "annotation/people/invitation_gone.html", {"why": why}, status=status)
 
 
@@ -148,9 +156,14 @@ def _accepted(
     else:
         asked = join.cleaned_data
         person = domain.accept_as_new(found, asked["username"], asked["password"], email=asked["email"], agreed=agreed)
+        choose_language(person, get_language() or settings.LANGUAGE_CODE)  # in which they read the invitation
         login(request, person, backend=_BACKEND)
-    where = f" of {found.campaign}" if found.campaign else ""
-    messages.success(request, f"Welcome, {person.username}: you are {found.role}{where} now.")
+    if found.campaign:
+        told = gettext("Welcome, {name}: you are {role} of {campaign} now.")
+    else:
+        told = gettext("Welcome, {name}: you are {role} of this site now.")
+    named = {"name": person.username, "role": WORDS[found.role], "campaign": found.campaign}
+    messages.success(request, told.format(**named))
     return redirect("home")
 
 

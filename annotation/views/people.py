@@ -7,6 +7,8 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.errors import PersonError
@@ -16,6 +18,7 @@ from annotation.people.invitations import open_invitations
 from annotation.people.own_data import erase, preview_erasure
 from annotation.views.members import SecretLink, invite, revoke, show_link
 from core.models import AuditEntry, known_acts
+from core.people.languages import chosen_language
 from core.people.roles import SiteRole
 from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, attempt, do_act, posted
@@ -26,7 +29,7 @@ SWITCHED_OFF = "{} is switched off. Questions in their hands went back; their la
 SWITCHED_ON = "{} can sign in again, with the same roles as before."
 ROLE_TAKEN, ROLE_GONE = "{} is no longer {}.", "{} was not {} any more."
 OWN_ROLE = "This is your own role: another manager can take it away."
-LAST_MANAGER = "{} is the last manager who can sign in. Invite another manager first, then come back."
+LAST_MANAGER = _("{} is the last manager who can sign in. Invite another manager first, then come back.")
 
 
 @manager_required
@@ -90,7 +93,9 @@ _MAIL = "annotation/people/password_mail.txt"
 _ACTS: dict[str, Handler[SecretLink | str]] = {
     "off": lambda user, _, by: _switch(user, False, by),
     "on": lambda user, _, by: _switch(user, True, by),
-    "link": lambda user, _, by: SecretLink(password_path(user, by=by), user.email, _MAIL, {"name": user.username}),
+    "link": lambda user, _, by: SecretLink(
+        password_path(user, by=by), user.email, _MAIL, {"name": user.username}, chosen_language(user)
+    ),
     "take": _take,
 }
 
@@ -122,11 +127,11 @@ def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
 
 def _why_not_erase(user: User, by: User) -> str:
     if is_erased(user):
-        return "The personal data of this account are erased already."
+        return gettext("The personal data of this account are erased already.")
     if is_last_manager(user):
         return LAST_MANAGER.format(user.username)
     if user.is_superuser and not by.is_superuser:
-        return f"{user.username} administers the server: only an administrator erases this account."
+        return gettext("{} administers the server: only an administrator erases this account.").format(user.username)
     return ""
 
 

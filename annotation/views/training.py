@@ -48,7 +48,7 @@ def training(request: SignedInRequest, pool: str) -> HttpResponse:
         size = campaign.training_items
         context |= {"size": size, "needed": needed(size, campaign.training_percent)}
         context["can_start"] = can_start(campaign, request.user)
-        context["contact"] = campaign.contact.get_username() if campaign.contact else _(NO_CONTACT)
+        context["contact"] = campaign.contact.get_username() if campaign.contact else NO_CONTACT
     return render(request, "annotation/labelling/training.html", context)
 
 

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404
+from django.utils.translation import gettext as _
 from rest_framework import exceptions, status
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
@@ -74,7 +75,7 @@ class Endpoint(APIView):
         super().initial(request, *args, **kwargs)
         self._check_scope(request)
         if not self.allowed(request.user):
-            raise PermissionDenied("Your role may not do this.")
+            raise PermissionDenied(_("Your role may not do this."))
 
     def _check_scope(self, request: Request) -> None:
         if not isinstance(request.auth, ApiToken) or request.method not in self.allowed_methods:
@@ -100,9 +101,9 @@ class Endpoint(APIView):
         if isinstance(exc, RequestDataTooBig):  # a form may be as large as its file, but not its fields
             exc = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "What the form holds beside its file")
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
-            return Response({"error": "This request cannot be read."}, status.HTTP_400_BAD_REQUEST)
+            return Response({"error": _("This request cannot be read.")}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, Http404 | exceptions.NotFound):
-            return Response({"error": "There is nothing here that you can see."}, status.HTTP_404_NOT_FOUND)
+            return Response({"error": _("There is nothing here that you can see.")}, status.HTTP_404_NOT_FOUND)
         if isinstance(exc, PermissionDenied) and str(exc):
             return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, exceptions.ValidationError):

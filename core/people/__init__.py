@@ -1,1 +1,1 @@
-"""Roles and rights (roles.py), API tokens (tokens.py) and the audit log: record (audit_log.py)."""
+"""Roles and rights (roles.py), API tokens (tokens.py), the audit log (audit_log.py), languages (languages.py)."""

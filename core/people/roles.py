@@ -5,6 +5,8 @@ from functools import partial
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.db.models import TextChoices
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 
 class SiteRole(TextChoices):
@@ -19,6 +21,15 @@ class CampaignRole(TextChoices):
 
     ANNOTATOR = "annotator"
     ADJUDICATOR = "adjudicator"
+
+
+# the roles as they are told to people, in their language
+WORDS: dict[str, Promise] = {
+    SiteRole.MANAGER: _("manager"),
+    SiteRole.RESEARCHER: _("researcher"),
+    CampaignRole.ANNOTATOR: _("annotator"),
+    CampaignRole.ADJUDICATOR: _("adjudicator"),
+}
 
 
 class Right(Enum):

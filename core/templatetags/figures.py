@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext
 
 from core.jobs.pace import pace_of
 
@@ -13,7 +14,7 @@ register = template.Library()
 def duration(seconds: float | None) -> str:
     """Write a time as 45 s, 3 min 20 s, 2 h 05 min or 3 d 4 h."""
     if seconds is None:
-        return "unknown"
+        return gettext("unknown")
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -5,8 +5,10 @@ from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from config.pages import IN_SIDEBAR, PAGES, way_up
+from core.people.roles import WORDS, SiteRole
 
 register = template.Library()
 
@@ -23,14 +25,14 @@ def _frame(context: Context) -> str:
 def page_title(context: Context) -> str:
     """Return the title of the browser's window, without the name of the site."""
     page = PAGES.get(_frame(context))
-    return (page.title or page.crumb).format_map(context) if page else "TriplePool"
+    return str(page.title or page.crumb).format_map(context) if page else "TriplePool"
 
 
 @register.simple_tag(takes_context=True)
 def page_heading(context: Context) -> str:
     """Return the words of the page's h1."""
     page = PAGES.get(_frame(context))
-    return (page.heading or page.crumb).format_map(context) if page else ""
+    return str(page.heading or page.crumb).format_map(context) if page else ""
 
 
 @register.simple_tag(takes_context=True)
@@ -43,12 +45,12 @@ def breadcrumbs(context: Context) -> SafeString:
     if not frame or not PAGES[frame].parent:
         return SafeString()
     frame, *above = way_up(frame)
-    last = format_html('<li aria-current="page">{}</li>', PAGES[frame].crumb.format_map(context))
+    last = format_html('<li aria-current="page">{}</li>', str(PAGES[frame].crumb).format_map(context))
     if context.get("site_sidebar"):
         above = [page for page in above if page not in IN_SIDEBAR]
         if not above:
             return SafeString()
-    items = [(_url(page, context), PAGES[page].crumb.format_map(context)) for page in reversed(above)]
+    items = [(_url(page, context), str(PAGES[page].crumb).format_map(context)) for page in reversed(above)]
     return format_html_join("", '<li><a href="{}">{}</a></li>', items) + last
 
 
@@ -82,3 +84,17 @@ def live(context: Context, name: str, is_live: object, seconds: int = 2) -> Safe
 def _url(frame: str, context: Context) -> str:
     names = next((PAGES[page].args for page in way_up(frame) if PAGES[page].args), "")
     return reverse(frame, args=[f"{{{name}}}".format_map(context) for name in names.split()])
+
+
+@register.filter
+def role_name(role: str) -> str:
+    """Return a role in the language of the page."""
+    return str(WORDS[role])
+
+
+@register.filter
+def site_role(role: str) -> str:
+    """Return the sentence that tells a person of their role of the site."""
+    if role == SiteRole.MANAGER:
+        return gettext("You are a manager of this site.")
+    return gettext("You are a researcher of this site.")

@@ -83,7 +83,7 @@ def _pages(person: User, pool: Pool | None, fits: Callable[..., bool]) -> Iterat
                     if has_right(person, item.right) and fits(item.label, about):
                         yield Hit(item.label, about, item.url(pool, pool.graph))
     for name, right in SITE_PAGES:
-        label = PAGES[name].title or PAGES[name].crumb
+        label = str(PAGES[name].title or PAGES[name].crumb)
         if has_right(person, right) and fits(label):
             yield Hit(label, "", reverse(name))
 

@@ -54,7 +54,7 @@ def evidence_of(triple_ids: Iterable[int]) -> dict[int, list[Evidence]]:
     imported = ImportedLabel.objects.filter(triple__in=ids).order_by("pk").values_list("triple_id", *of_label)
     for is_imported, labels in ((False, own), (True, imported)):
         for triple, answer, url in labels:
-            found[triple].append(Evidence(Answer(answer).label, url, is_link(url), is_imported))
+            found[triple].append(Evidence(str(Answer(answer).label), url, is_link(url), is_imported))
     return found
 
 
@@ -181,7 +181,7 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
             counts = "no: changed later"
         who = label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}"
         role = "adjudicator" if label.slot.number == ADJUDICATION else "annotator"
-        answer, comment, url = Answer(label.answer).label, label.comment if names else "", label.source_url
+        answer, comment, url = str(Answer(label.answer).label), label.comment if names else "", label.source_url
         version, when = label.template.version, label.created_at
         rows.append(LabelRow(who, role, answer, counts, url, is_link(url), label.passage, comment, version, when))
     return rows
@@ -202,7 +202,7 @@ class ImportedRow(NamedTuple):
 def imported_rows(detail: TripleDetail, names: bool) -> list[ImportedRow]:
     rows = []
     for label in detail.imported:
-        who, answer, url = label.annotator if names else "", Answer(label.answer).label, label.source_url
+        who, answer, url = label.annotator if names else "", str(Answer(label.answer).label), label.source_url
         rows.append(ImportedRow(who, answer, url, is_link(url), label.passage, label.file_name, label.line))
     return rows
 

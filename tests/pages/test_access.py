@@ -30,6 +30,8 @@ MANAGERS = (302, 403, 403, 403, 200)
 PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "login": ((), (200, 302, 302, 302, 302)),
     "logout": ((), (302, 405, 405, 405, 405)),
+    "language": ((), (405, 405, 405, 405, 405)),
+    "words": (("de",), PUBLIC),
     "home": ((), (302, 200, 200, 200, 200)),
     "graphs": ((), EVALUATORS),
     "graph": (("town",), EVALUATORS),
@@ -258,6 +260,7 @@ POSTS_ONLY = {name for name, (_, statuses) in PAGES.items() if statuses == POST_
 
 # state-changing requests with nothing useful in them: name -> (data, answer to each role)
 POSTS = {
+    "language": ({"language": "xx"}, (404, 404, 404, 404, 404)),
     "people": ({"act": "invite"}, (302, 403, 403, 403, 200)),
     "notices": ({}, (302, 403, 403, 403, 302)),
     "person": ({"act": "link"}, (302, 403, 403, 403, 200)),

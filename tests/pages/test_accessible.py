@@ -23,6 +23,7 @@ FILES = {
     "evaluation-questions-csv",
     "evaluation-triples-csv",
     "export-trec-file",
+    "words",
     "attention",
     "pool-attention",
     "pool-switch",

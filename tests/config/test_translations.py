@@ -1,0 +1,51 @@
+"""The catalogues of translations: complete, compiled, and about the texts that are marked, no others."""
+
+from __future__ import annotations
+
+import gettext
+import io
+import re
+
+import pytest
+from django.conf import settings
+
+from tests.test_docs import writer
+
+catalogues = writer("translations")
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+EACH = [(code, domain) for code in LANGUAGES for domain in ("django", "djangojs")]
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|\{[\w.]*\}|%s|%d")
+
+
+@pytest.mark.parametrize(("language", "domain"), EACH)
+def test_catalogue_has_the_marked_texts_and_no_others(language: str, domain: str):
+    """Where it has not: python docs/write_translations.py"""
+    known = catalogues.read(catalogues.path_of(language, domain), language)
+    wanted = catalogues.template(domain)
+    assert {(one.id, one.context) for one in known} == {(one.id, one.context) for one in wanted}
+    assert known.obsolete == {}
+
+
+@pytest.mark.parametrize(("language", "domain"), EACH)
+def test_every_text_is_translated_with_its_placeholders(language: str, domain: str):
+    for message in catalogues.read(catalogues.path_of(language, domain), language):
+        if not message.id:
+            continue
+        said = message.id if isinstance(message.id, tuple) else (message.id,)
+        translated = message.string if isinstance(message.string, tuple) else (message.string,)
+        assert all(translated) and not message.fuzzy, message.id
+        wanted = set().union(*(PLACEHOLDER.findall(text) for text in said))
+        for text in translated:
+            assert set(PLACEHOLDER.findall(text)) <= wanted, message.id
+            assert len(translated) > 1 or set(PLACEHOLDER.findall(text)) == wanted, message.id
+            assert (text[0].isspace(), text[-1].isspace()) == (said[0][0].isspace(), said[0][-1].isspace()), message.id
+
+
+@pytest.mark.parametrize(("language", "domain"), EACH)
+def test_compiled_file_is_that_of_its_catalogue(language: str, domain: str):
+    """Where it is not: python docs/write_translations.py"""
+    path = catalogues.path_of(language, domain)
+    made = gettext.GNUTranslations(io.BytesIO(catalogues.compiled(catalogues.read(path, language))))
+    with path.with_suffix(".mo").open("rb") as file:
+        kept = gettext.GNUTranslations(file)
+    assert kept._catalog == made._catalog
