@@ -149,6 +149,7 @@ class AnnotationAct(models.TextChoices):
     LABELS_WITHDRAWN = "labels-withdrawn", "withdrew the labels of a person"
     JUDGEMENT_REOPENED = "judgement-reopened", "reopened a judgement"
     ITEM_RETURNED = "item-returned", "returned an item to the pool"
+    ITEMS_ASSIGNED = "items-assigned", "assigned items to a person"
     FLAG_ANSWERED = "flag-answered", "answered a report"
     GOLD_ADDED = "gold-added", "added gold items"
     GOLD_REMOVED = "gold-removed", "took gold items out"

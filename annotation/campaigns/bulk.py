@@ -1,4 +1,4 @@
-"""Do one act to many items: reopen their judgements, return them to the pool, or put them into the inbox."""
+"""Do one act to many items: reopen their judgements, return them, put them into the inbox, or assign them."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -6,16 +6,20 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.enums import FlagKind, ItemState, SlotState
+from annotation.campaigns.outlook import workers
+from annotation.enums import AnnotationAct, FlagKind, ItemState, SlotState
 from annotation.errors import CampaignError
 from annotation.judging.judgements import live_labels
+from annotation.judging.waiting import not_seen_by
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Flag, Item
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import newest_templates
+from core.people.audit_log import record
 
 MOST = 500  # items at once
 
@@ -66,11 +70,18 @@ def _done(act: Callable[[], None]) -> bool:
     return True
 
 
-# act: the states in which it is possible, and what does it to items, as a person, for a reason
-BULK: dict[str, tuple[tuple[ItemState, ...], Callable[[Sequence[Item], User, str], int]]] = {
-    "reopen": ((ItemState.SETTLED, ItemState.UNDECIDED), _reopen),
-    "return": ((ItemState.DISPUTED, ItemState.SETTLED, ItemState.UNDECIDED), _return),
-    "flag": (tuple(ItemState), _flag),
+# act: the states of an item in which it is possible
+BULK: dict[str, tuple[ItemState, ...]] = {
+    "reopen": (ItemState.SETTLED, ItemState.UNDECIDED),
+    "return": (ItemState.DISPUTED, ItemState.SETTLED, ItemState.UNDECIDED),
+    "flag": tuple(ItemState),
+    "assign": (ItemState.OPEN,),
+}
+# what does an act that needs a reason, as a person
+_WITH_REASON: dict[str, Callable[[Sequence[Item], User, str], int]] = {
+    "reopen": _reopen,
+    "return": _return,
+    "flag": _flag,
 }
 
 
@@ -90,10 +101,30 @@ def act_on_items(campaign: Campaign, act: str, ids: Sequence[int], *, by: User, 
     items = list(_able(campaign, act, ids).select_related("triple", "campaign__pool").order_by("order"))
     if not items:
         raise CampaignError("None of these items allows that now. Nothing was changed.")
-    return BULK[act][1](items, by, reason.strip())
+    return _WITH_REASON[act](items, by, reason.strip())
+
+
+def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: User) -> int:
+    """Ask a person about these items before others of theirs; return how many. Others may be asked about them too.
+
+    CampaignError if the person may not label here, or had or saw every one of the items.
+    """
+    if person.pk not in workers(campaign)[0]:
+        raise CampaignError(f"{person.username} may not label in this campaign. Nothing was changed.")
+    items = list(not_seen_by(_able(campaign, "assign", ids), person).values_list("pk", flat=True))
+    if not items:
+        raise CampaignError(f"{person.username} had or saw all of these items already. Nothing was changed.")
+    through = Item.assigned_to.through
+    with transaction.atomic():
+        through.objects.bulk_create(
+            (through(item_id=item, user_id=person.pk) for item in items), ignore_conflicts=True
+        )  # fmt: skip
+        about = f"{len(items):,} item{'s' if len(items) > 1 else ''}"
+        record(by, AnnotationAct.ITEMS_ASSIGNED, pool=campaign.pool, subject=person, about=about)
+    return len(items)
 
 
 def _able(campaign: Campaign, act: str, ids: Sequence[int]) -> QuerySet[Item]:
     if len(ids) > MOST:
         raise CampaignError(f"You chose {len(ids):,} items: at most {MOST} at once. Nothing was changed.")
-    return campaign.items.filter(pk__in=ids, state__in=BULK[act][0])
+    return campaign.items.filter(pk__in=ids, state__in=BULK[act])

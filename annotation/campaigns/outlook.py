@@ -30,7 +30,7 @@ class Outlook:
 
 def outlook(campaign: Campaign) -> Outlook:
     """Count what no active member can be given, in a fixed number of queries."""
-    people, judges = _workers(campaign)
+    people, judges = workers(campaign)
     return Outlook(
         len(people),
         len(judges),
@@ -39,7 +39,7 @@ def outlook(campaign: Campaign) -> Outlook:
     )
 
 
-def _workers(campaign: Campaign) -> tuple[list[int], list[int]]:
+def workers(campaign: Campaign) -> tuple[list[int], list[int]]:
     """Return the ids of the active people who may label, and of the adjudicators among them."""
     members = campaign.members.filter(person__is_active=True, person__is_superuser=False)
     # who may see what systems proposed never labels
@@ -101,7 +101,7 @@ class AfterWithdrawal(NamedTuple):
 
 def after_withdrawal(campaign: Campaign, person: User) -> AfterWithdrawal:
     """Return who can answer the items again if the labels of a person are withdrawn now, in few queries."""
-    people, judges = ([pk for pk in ids if pk != person.pk] for ids in _workers(campaign))
+    people, judges = ([pk for pk in ids if pk != person.pk] for ids in workers(campaign))
     given = Slot.objects.filter(annotator=person, item__campaign=campaign, state=SlotState.ANSWERED)
     opened = Item.objects.filter(pk__in=given.filter(number__in=PLACES).values("item"))
     disputed = Item.objects.filter(pk__in=given.filter(number=ADJUDICATION).values("item"))

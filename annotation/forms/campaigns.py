@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
+from annotation.campaigns.outlook import workers
 from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState, Verdict
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
@@ -183,6 +184,18 @@ class ReplyForm(PageForm):
 
 class ReasonForm(PageForm):
     reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="This is recorded in the audit log.")
+
+
+class AssignForm(PageForm):
+    """Choose who is asked about items first."""
+
+    person = forms.ModelChoiceField(
+        label="Person", queryset=User.objects.none(), help_text="They are asked these questions before others."
+    )
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_rows(self, "person", User.objects.filter(pk__in=workers(campaign)[0]).order_by("username"))
 
 
 class WithdrawForm(TypedNameForm):

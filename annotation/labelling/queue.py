@@ -24,7 +24,8 @@ MAX_LEASED = 50
 def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = None) -> tuple[list[Slot], set[int]]:
     """Lease slots to an annotator until `count` are held; return all held ones, in order, and the ids of new ones.
 
-    Questions are given out whole. Items with one label come first, then groups in the seeded random order. An item on
+    Questions are given out whole. Items assigned to the person come first, then items with one label, then groups in
+    the seeded random order. An item on
     which the person has a slot is not offered again. Item, triple and question template are loaded.
     """
     now = now or timezone.now()
@@ -175,11 +176,14 @@ def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: da
 
 
 def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
-    """Return the next group to offer: of an item that somebody else has labelled, or else in the random order.
+    """Return the next group to offer: of an item assigned to this person, then of one that somebody else has labelled,
+    or else in the random order.
 
     The first labeller is part of the index, so a claim skips all items that this person has labelled, however many.
     """
+    assigned = Item.assigned_to.through.objects.filter(user=user).values("item")
     for items in (
+        waiting.filter(pk__in=assigned).order_by("order"),
         waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
         waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
         waiting.filter(started_by=None).order_by("order"),

@@ -83,6 +83,8 @@ class Item(models.Model):
     )
     # adjudicators who held it as a dispute have seen its labels, so they never label it themselves
     seen_by = models.ManyToManyField(User, related_name="+")
+    # people who are asked its question before others of theirs; others may be asked too
+    assigned_to = models.ManyToManyField(User, related_name="+")
     settled_at = models.DateTimeField(null=True, blank=True)
     # how it was chosen for people; annotators never see this
     batch = models.ForeignKey(Batch, null=True, blank=True, on_delete=models.PROTECT, related_name="items")

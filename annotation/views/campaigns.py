@@ -5,19 +5,20 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.campaigns.bulk import BULK, act_on_items, effect
+from annotation.campaigns.bulk import BULK, act_on_items, assign_items, effect
 from annotation.campaigns.items import SORTS, ItemFilter, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
 from annotation.campaigns.overview import Overview, overview, pace
 from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
-from annotation.forms.campaigns import ItemFilterForm, ReasonForm, RulesForm, StateForm
+from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, RulesForm, StateForm
 from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
@@ -167,8 +168,13 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         if found is not None or not ids:
             messages.error(request, told.NOTHING_ALLOWS if ids else told.NOTHING_CHOSEN)
         return redirect(back)
-    form = ReasonForm(request.POST if "reason" in request.POST else None)
-    done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
+    form: Form
+    if act == "assign":
+        form = AssignForm(campaign, request.POST if "person" in request.POST else None)
+        done = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
+    else:
+        form = ReasonForm(request.POST if "reason" in request.POST else None)
+        done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
     if done is not None:
         messages.success(request, told.items_done(act, done))
         return redirect(back)

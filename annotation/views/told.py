@@ -32,11 +32,14 @@ def gold_added(added: GoldAdded) -> str:
 
 
 NOTHING_CHOSEN = "Choose items first."
-NOTHING_ALLOWS = "None of the chosen items allows that: reopening needs a judgement, returning needs two labels."
+NOTHING_ALLOWS = (
+    "None of the chosen items allows that: reopening needs a judgement, returning two labels, assigning an open item."
+)
 _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",
     "return": "{} back in the pool: two other people are asked.",
     "flag": "{} put into the inbox.",
+    "assign": "{} assigned: this person is asked about them first.",
 }
 
 

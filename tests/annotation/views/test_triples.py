@@ -11,7 +11,7 @@ from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import ItemState, SurplusReason
 from annotation.judging.judgements import import_labels
 from annotation.labelling.assignments import GivenAnswer
-from annotation.labelling.queue import claim_disputed, release
+from annotation.labelling.queue import claim_disputed, release, release_all
 from annotation.labelling.submit import change, submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
@@ -23,6 +23,7 @@ from pooling.graphs.opening import open_graph
 from tests.annotation.factories import (
     LINK,
     answer,
+    claim,
     label_and_release,
     label_item,
     make_pool,
@@ -30,7 +31,7 @@ from tests.annotation.factories import (
     slot_for,
     windows_closed,
 )
-from tests.page import Element, numbers, read
+from tests.page import Element, numbers, read, refusal, refused
 
 URL = "/pools/p1/campaign/triples"
 
@@ -228,6 +229,36 @@ def test_without_a_reason_nothing_is_done(world, manager, several, reason) -> No
     asked = {"act": "return", "items": [item.pk for item in several], "reason": reason}
     assert len(read(manager.post(BULK_URL, asked)).errors) == 1
     assert states(several) == ["settled", "disputed", "open"]
+
+
+def test_assigned_items_are_asked_first(world, manager) -> None:
+    items = list(world.campaign.items.order_by("order"))
+    last = items[-1]
+    label_and_release(world, items[0], ann="Y")
+    asked = {"act": "assign", "items": [items[0].pk, last.pk]}
+    page = read(manager.post(BULK_URL, asked))
+    assert [option["value"] for option in page.one(tag="select", name="person").all(tag="option")][1:] == [
+        str(person.pk) for person in (world.ada, world.ann, world.ben, world.cleo)
+    ]
+    response = manager.post(BULK_URL, asked | {"person": world.ann.pk})
+    assert response["Location"] == URL and read(manager.get(URL)).messages == [told.items_done("assign", 1)]
+    assert list(last.assigned_to.all()) == [world.ann] and not items[0].assigned_to.exists()  # ann had it
+    entry = AuditEntry.objects.get(act="items-assigned")
+    assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 item")
+    assert claim(world.campaign, world.ann, 1)[0].item.group == last.group
+    release_all(world.ann, world.campaign)
+    assert claim(world.campaign, world.ben, 1)[0].item.group == items[0].group  # others as before
+
+
+def test_nobody_is_assigned_who_may_not_label_or_had_all_of_them(world, manager) -> None:
+    item = world.campaign.items.order_by("order").first()
+    label_and_release(world, item, ann="Y")
+    had_all = refusal(lambda: bulk.assign_items(world.campaign, [item.pk], world.ann, by=world.manager))
+    for person, why in ((world.researcher, {"person": ["invalid_choice"]}), (world.ann, {"__all__": had_all})):
+        Item.objects.filter(pk=item.pk).update(state="open")
+        response = manager.post(BULK_URL, {"act": "assign", "items": [item.pk], "person": person.pk})
+        assert refused(response) == why
+    assert not item.assigned_to.exists() and not AuditEntry.objects.filter(act="items-assigned").exists()
 
 
 def test_nothing_chosen_or_nothing_possible_is_said(world, manager, several) -> None:
