@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from triplepool.groups import Call, Unknown, resolve
@@ -15,7 +17,8 @@ def main(arguments: list[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else arguments
     found = resolve(words)
     if isinstance(found, Unknown):
-        print(found.message, file=sys.stdout if found.is_help else sys.stderr)
+        with quiet_end():
+            print(found.message, file=sys.stdout if found.is_help else sys.stderr, flush=True)
         raise SystemExit(0 if found.is_help else 2)
     put_site_on_path()
     run(found)
@@ -39,9 +42,16 @@ def run(call: Call) -> None:
     django.setup()
     command = load_command_class(get_commands()[call.command], call.command)
     group, _, verb = call.called.rpartition(" ")
-    try:
+    with quiet_end():
         command.run_from_argv([group, verb, *call.arguments])
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough: `triplepool pool report P | head`
+
+
+@contextmanager
+def quiet_end() -> Iterator[None]:
+    """End without a traceback if the reader has seen enough, as in `triplepool pool report P | head`."""
+    try:
+        yield
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(141) from None  # as a program that is ended by SIGPIPE

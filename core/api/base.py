@@ -108,6 +108,8 @@ class Endpoint(APIView):
             return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, exceptions.ValidationError):
             return Response({"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST)
+        if isinstance(exc, exceptions.NotAuthenticated):
+            exc = exceptions.NotAuthenticated("You are not signed in. Send a token: Authorization: Bearer tp_…")
         response = super().handle_exception(exc)
         if isinstance(response.data, dict) and "detail" in response.data:
             response.data = {"error": str(response.data["detail"])}

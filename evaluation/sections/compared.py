@@ -54,23 +54,25 @@ def compared_notes(found: Compared) -> Iterator[str]:
     """Say in sentences what is left out; nothing where every system was asked every question."""
     if found["questions"] < found["of"]:
         count = len(found["systems"])
-        who = f"all {count:,} systems were" if count > 1 else f"{found['systems'][0]} was"
+        who = (
+            f"{'both' if count == 2 else f'all {count:,}'} systems were" if count > 1 else f"{found['systems'][0]} was"
+        )
         yield (
-            f"Compared on {found['questions']:,} of {found['of']:,} questions, which {who} asked. Not asked: "
-            f"{_named(found['lacking'])}."
+            f"Compared on {found['questions']:,} of {found['of']:,} questions: those that {who} asked. The "
+            f"others are missing from {_named(found['lacking'])}."
         )
     if found["of"] and not found["questions"]:
-        yield "No question was asked of all these systems, so there is no figure: choose fewer systems."
+        yield "There is no question that all of these systems were asked, so there is no figure: choose fewer systems."
     if found["dropped"]:
         yield (
-            f"Left out, asked less than half of the questions: {_named(found['dropped'])} not asked. Choose systems by "
-            "name to include them."
+            f"Left out, because they were asked less than half of the {found['of']:,} questions: "
+            f"{_named(found['dropped'])}. Choose systems by name to include them."
         )
     if found["unasked"]:
-        yield f"Left out, asked no question of this pool: {', '.join(found['unasked'])}."
+        yield f"Left out, because they were asked no question of this pool: {', '.join(found['unasked'])}."
 
 
 def _named(counts: dict[str, int]) -> str:
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
-    return ", ".join(f"{name} ({count:,})" for name, count in most[:NAMED]) + more
+    return ", ".join(f"{name} (not asked {count:,})" for name, count in most[:NAMED]) + more
