@@ -1,8 +1,12 @@
 """The console command: every command of manage.py has a verb, help at each level, did you mean."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command, get_commands, load_command_class
 
 from core.errors import UserError
@@ -57,6 +61,15 @@ def test_help_lists_groups_and_verbs():
         assert f"\n  {verb} " in group.message
     assert resolve([]) == Unknown(overview.message, False)
     assert resolve(["pool"]) == Unknown(group.message, False)
+
+
+def test_help_ends_quietly_where_nobody_reads_on():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from triplepool.shell import main; main(['--help'])"]
+    ended = subprocess.run(command, cwd=settings.BASE_DIR, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 # -- list and show -----------------------------------------------------------------------------------------------

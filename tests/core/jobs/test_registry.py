@@ -10,6 +10,8 @@ def test_every_kind_has_a_function_a_queue_and_a_stage() -> None:
         "train",
         "build-pool",
         "extend-pool",
+        "filter-pool",
+        "release-triples",
         "score",
         "import-graph",
         "import-run",
