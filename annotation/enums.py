@@ -15,6 +15,7 @@ DUTIES: dict[str, Promise] = {  # told to whoever is invited
 
 
 class CampaignState(models.TextChoices):
+    PREPARING = "preparing"  # managers set it up; people see nothing of it
     OPEN = "open"
     PAUSED = "paused"  # gives out nothing for a while
     CLOSED = "closed"  # labels can no longer be given or changed

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
+from annotation.enums import CampaignState
 from annotation.models import Membership
 from config.pages import way_up
 from core.people.roles import RIGHTS, Right, has_right
@@ -67,7 +68,8 @@ def _top(request: HttpRequest) -> str:
 
 def _campaign_links(request: HttpRequest, person: User) -> list[Link]:
     rights: dict[str, set[Right]] = {}
-    for pool, role in Membership.objects.filter(person=person).values_list("campaign__pool__name", "role"):
+    mine = Membership.objects.filter(person=person).exclude(campaign__state=CampaignState.PREPARING)
+    for pool, role in mine.values_list("campaign__pool__name", "role"):
         rights.setdefault(pool, set()).update(RIGHTS[role])
     links = []
     if len(rights) > 1:  # those of the one campaign that the page belongs to; home lists all

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def site(tmp_path_factory) -> Iterator[Site]:
     site.person("Ada", "adjudicator", "--campaign", POOL)
     # labels are settled at once: waiting 15 minutes for the undo window is no part of the walk
     site.python("from annotation.models import Campaign; Campaign.objects.update(undo_minutes=0)")
+    with served(site):
+        yield site
+
+
+@contextmanager
+def served(site: Site) -> Iterator[None]:
+    """Serve a site, with its worker."""
     server = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{site.port}"],
         cwd=settings.BASE_DIR,
@@ -85,21 +93,32 @@ def site(tmp_path_factory) -> Iterator[Site]:
                     break
             assert server.poll() is None, "the server ended before anybody could reach it"
             time.sleep(0.5)
-        yield site
+        yield
     finally:
         server.terminate()
         server.wait(timeout=60)
 
 
-class Visitor:
-    """One person's browser; `said` is what its console was told."""
+class Window:
+    """A browser of its own; `said` is what its console was told."""
 
-    def __init__(self, browser, site: Site, name: str) -> None:
+    def __init__(self, browser, site: Site) -> None:
         self.context = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
         self.page = self.context.new_page()
         self.said: list[str] = []
         self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
+
+    def leave(self) -> None:
+        self.context.close()
+        assert self.said == []
+
+
+class Visitor(Window):
+    """One person, signed in."""
+
+    def __init__(self, browser, site: Site, name: str) -> None:
+        super().__init__(browser, site)
         self.page.goto("/")
         assert "/login" in self.page.url
         self.page.fill("input[name=username]", name)
@@ -124,10 +143,6 @@ class Visitor:
         self.page.get_by_role("checkbox").check()
         self.page.get_by_role("button", name="Agree").click()
         self.page.wait_for_url(f"**{path}")
-
-    def leave(self) -> None:
-        self.context.close()
-        assert self.said == []
 
 
 GUARD_MS = 350  # a key pressed while the question changes counts for nothing; see static/js/lib/loop.js

@@ -6,8 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
-from annotation.enums import AnnotationAct, AnnotationJob, CampaignState, EvidenceRule
+from annotation.enums import AnnotationAct, AnnotationJob, CampaignState
 from annotation.errors import CampaignError
 from annotation.judging.transitions import move_campaign
 from annotation.messages.guidelines import first_guidelines
@@ -37,6 +38,7 @@ LIMITS = {
     "training_items": (0, 50, "Training has {} to {} questions."),
     "training_percent": (0, 100, "The pass mark is {} to {} percent."),
 }
+SECOND = "The campaign of pool {} is already open."
 NO_MOVE = "The campaign is {was}: it cannot be {wanted} before it is opened again."
 _MOVED = {CampaignState.PAUSED: "paused", CampaignState.CLOSED: "closed", CampaignState.OPEN: "opened again"}
 
@@ -45,8 +47,8 @@ def open_campaign(
     pool: Pool,
     *,
     seed: int = 0,
-    evidence_rule: str = EvidenceRule.BOTH,
-    lease_minutes: int = 15,
+    evidence_rule: str | None = None,
+    lease_minutes: int | None = None,
     order: str = DEFAULT_ORDER,
     order_settings: Mapping[str, Any] | None = None,
     batch_size: int = 0,
@@ -57,11 +59,13 @@ def open_campaign(
 ) -> Campaign:
     """Let people judge the pool: everything at once (batch_size 0), or a first batch that the order chooses.
 
+    It keeps what was prepared (guidelines, sources, people, rules); `evidence_rule` and `lease_minutes` change a rule.
     `audit`: the share of the filtered triples that is mixed in, as an audit sample. CampaignError if it cannot open.
     """
-    check_rule("evidence_rule", evidence_rule)
-    if not 1 <= lease_minutes <= 1440:
-        raise CampaignError(f"A question cannot be held for {lease_minutes} minutes: give 1 to 1440.")
+    given = {"evidence_rule": evidence_rule, "lease_minutes": lease_minutes}
+    rules = {name: value for name, value in given.items() if value is not None}
+    for name, value in rules.items():
+        check_rule(name, value)
     check_seed(seed)
     settings_of_order = check_order(order, order_settings or {}, batch_size)
     check_pool(pool, audit=bool(audit))
@@ -69,20 +73,16 @@ def open_campaign(
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         held(pool)
         _refuse_second(pool)  # somebody may have been faster
-        campaign = Campaign.objects.create(
-            pool=pool,
-            seed=seed,
-            evidence_rule=evidence_rule,
-            lease_minutes=lease_minutes,
-            contact=created_by,
-            order=order,
-            order_settings=settings_of_order,
-            batch_size=batch_size,
-            whole_questions=whole_questions,
-            personal_data=(settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8"),
-        )
-        first_guidelines(campaign)
-        add_usual_sources(campaign)
+        campaign = prepare_campaign(pool)
+        order_of = {"seed": seed, "order": order, "order_settings": settings_of_order, "batch_size": batch_size}
+        opened = {"state": CampaignState.OPEN, "created_at": timezone.now(), "whole_questions": whole_questions}
+        if campaign.contact is None:
+            opened["contact"] = created_by
+        mine = Campaign.every.filter(pk=campaign.pk, state=CampaignState.PREPARING)
+        if mine.update(**rules, **order_of, **opened) != 1:
+            raise CampaignError(SECOND.format(pool.name))
+        campaign.refresh_from_db()
+        campaign.pool = pool
         plans = [plan_next_batch(campaign), plan_audit_batch(campaign, audit, seed) if audit else None]
         batches = make_batches(campaign, [plan for plan in plans if plan], progress)
         about = f"{batches[0].size} triples to judge"
@@ -90,6 +90,22 @@ def open_campaign(
             about += f", {batches[1].size} of an audit sample"
         record(created_by, AnnotationAct.CAMPAIGN_OPENED, pool=pool, about=about)
         refresh_statistics()
+    return campaign
+
+
+def prepare_campaign(pool: Pool) -> Campaign:
+    """Return the campaign of a pool; one that is made now has the usual guidelines, and only managers see it."""
+    found = Campaign.every.select_related("pool__graph").filter(pool=pool).first()
+    if found is not None:
+        return found
+    with transaction.atomic():
+        held(pool)
+        text = (settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8")
+        new = {"state": CampaignState.PREPARING, "personal_data": text}
+        campaign, is_new = Campaign.every.get_or_create(pool=pool, defaults=new)
+        if is_new:
+            first_guidelines(campaign)
+            add_usual_sources(campaign)
     return campaign
 
 
@@ -123,7 +139,7 @@ def run_open(job: Job, progress: Progress) -> None:
 
 def _refuse_second(pool: Pool) -> None:
     if Campaign.objects.filter(pool=pool).exists():
-        raise CampaignError(f"The campaign of pool {pool.name} is already open.")
+        raise CampaignError(SECOND.format(pool.name))
 
 
 def get_campaign(pool_name: str) -> Campaign:
@@ -174,7 +190,7 @@ def set_state(campaign: Campaign, state: str, *, by: User | None = None) -> bool
     Nobody loses a question. Paused: nothing new is given out, answers to held questions are kept. Closed: late answers
     are kept apart as surplus, and no label can be changed. CampaignError for a move that is not allowed.
     """
-    if state not in CampaignState.values:
+    if state not in _MOVED:
         raise CampaignError(f"A campaign is open, paused or closed, not {state!r}.")
     with transaction.atomic():
         moved = move_campaign(campaign, CampaignState(state))

@@ -36,6 +36,7 @@ ITEM_MOVES: dict[ItemState, tuple[ItemState, ...]] = {
 }
 
 CAMPAIGN_MOVES: dict[CampaignState, tuple[CampaignState, ...]] = {
+    CampaignState.PREPARING: (),  # open_campaign opens it, with its first triples
     CampaignState.OPEN: (CampaignState.PAUSED, CampaignState.CLOSED),
     CampaignState.PAUSED: (CampaignState.OPEN, CampaignState.CLOSED),
     CampaignState.CLOSED: (CampaignState.OPEN,),

@@ -1,5 +1,7 @@
 """A campaign: the people side of one pool."""
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
@@ -7,6 +9,13 @@ from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 from annotation.enums import DUTIES, CampaignState, EvidenceRule
 from core.people.roles import CampaignRole, SiteRole
 from pooling.models import Pool, Relation
+
+
+class Opened(models.Manager[Any]):
+    """Leave out campaigns that are being prepared, so that code which forgets them shows nothing of them."""
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        return super().get_queryset().exclude(state=CampaignState.PREPARING)
 
 
 class Campaign(models.Model):
@@ -51,6 +60,9 @@ class Campaign(models.Model):
     target_measure = models.CharField(max_length=40, default="micro_mrr")
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = Opened()
+    every = models.Manager["Campaign"]()  # those in preparation too: for the pages that set them up
+
     class Meta:
         constraints = [
             CheckConstraint(
@@ -68,6 +80,10 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.pool.name
+
+    @property
+    def is_preparing(self) -> bool:
+        return self.state == CampaignState.PREPARING
 
     @property
     def is_open(self) -> bool:

@@ -79,10 +79,10 @@ def consented_at(user: User, campaign: Campaign) -> datetime | None:
 def set_personal_data(campaign: Campaign, text: str, *, by: User | None = None) -> int:
     """Replace the text; return how many members had agreed to the old one and are asked again."""
     with transaction.atomic():
-        before = Campaign.objects.select_for_update().get(pk=campaign.pk).personal_data
+        before = Campaign.every.select_for_update().get(pk=campaign.pk).personal_data
         if before.strip() == text.strip():
             return 0
-        Campaign.objects.filter(pk=campaign.pk).update(personal_data=text)
+        Campaign.every.filter(pk=campaign.pk).update(personal_data=text)
         campaign.personal_data = text
         agreed = campaign.members.exclude(consented_at=None)
         people = agreed.values("person").distinct().count()

@@ -185,7 +185,7 @@ def erase(user: User, *, by: User | None = None) -> str:
         LogEntry.objects.filter(content_type__app_label="auth", content_type__model="user", object_id=user.pk).update(
             object_repr=pseudonym
         )
-        Campaign.objects.filter(contact=user).update(contact=None)
+        Campaign.every.filter(contact=user).update(contact=None)
         user.memberships.all().delete()
         Preferences.objects.filter(person=user).delete()
         user.groups.clear()

@@ -162,7 +162,7 @@ def _release_part(campaign: Campaign, part: ShownTriples) -> bool:
 
 def lock_campaign(campaign: Campaign) -> Campaign:
     """Return the current row of a campaign; nobody else releases anything of it before the transaction ends."""
-    locked = Campaign.objects.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
+    locked = Campaign.every.select_for_update(of=("self",), no_key=True).select_related("pool__graph")
     return locked.get(pk=campaign.pk)
 
 

@@ -156,7 +156,7 @@ def change_fields(campaign: Campaign, wanted: Mapping[str, Any], act: Annotation
     before = lock_campaign(campaign)
     changed = {name: new for name, new in wanted.items() if getattr(before, name) != new}
     if changed:
-        Campaign.objects.filter(pk=campaign.pk).update(**changed)
+        Campaign.every.filter(pk=campaign.pk).update(**changed)
         about = ", ".join(name.replace("_", " ") for name in changed)
         # the contact is a person: as the subject of the entry, they are reached by an erasure
         details = {name: [getattr(before, name), new] for name, new in changed.items() if name != "contact"}

@@ -22,6 +22,7 @@ from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, R
 from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
+from annotation.people.invitations import open_invitations
 from annotation.quality.reports import AgreementReport, agreement_report, weakest
 from annotation.questions.reading import named, unread_relations, without_words, write_address
 from annotation.questions.templates import item_text
@@ -44,6 +45,7 @@ from pooling.views.find import find_pool
 
 MOST_STEPS = 3  # that are shown at once
 AGREEMENT_SECONDS = 60
+OPENED = "The campaign of {} is open."
 _TOLD = {
     CampaignState.OPEN: "The campaign is open: questions are given out.",
     CampaignState.PAUSED: "The campaign is paused: no new questions are given out.",
@@ -105,12 +107,16 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
         if isinstance(opened, Job):
             return redirect("job", opened.pk)
         if opened:
-            messages.success(request, f"The campaign of {pool.name} is open. Add people to it.")
-            return redirect("campaign", pool.name)
+            has_people = opened.members.exists()
+            messages.success(request, OPENED.format(pool.name) + ("" if has_people else " Add people to it."))
+            return redirect("campaign" if has_people else "campaign-people", pool.name)
     num = pool.triples.filter(reason=TO_PEOPLE).count()
     unread = unread_relations(pool) if num else []
     odd = without_words(unread)
     context = {"pool": pool, "to_people": num, "form": form}
+    if prepared := Campaign.every.filter(pool=pool).first():
+        members = prepared.members.values("person").distinct().count()
+        context |= {"people": members, "invited": open_invitations(prepared).count()}
     context["opening"] = pool.jobs.filter(kind=AnnotationJob.OPEN_CAMPAIGN, state__in=LIVE).first()
     context |= {"without_words": odd, "named": named(odd), "write": write_address(pool), "unread": len(unread)}
     return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
@@ -118,7 +124,7 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
 
 @manager_required
 def rules(request: SignedInRequest, name: str) -> HttpResponse:
-    campaign = find_campaign(request, name)
+    campaign = find_campaign(request, name, before_opening=True)
     form = RulesForm.of(campaign, posted(request))
     changed = attempt(form, lambda asked: set_rules(campaign, **asked, by=request.user))
     if changed is not None:

@@ -55,7 +55,7 @@ def _asked_version(request: SignedInRequest, campaign: Campaign, parameter: str)
 @manager_required
 def write(request: SignedInRequest, name: str) -> HttpResponse:
     """Show the newest version to change, with a preview, and all versions; save a new one."""
-    campaign = find_campaign(request, name)
+    campaign = find_campaign(request, name, before_opening=True)
     if request.method == "POST" and request.GET.get("part") == "preview":
         form = GuidelinesForm(request.POST)
         html = render_markdown(form.cleaned_data["text"]) if form.is_valid() else ""

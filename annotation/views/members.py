@@ -196,7 +196,7 @@ class NewAccount(NamedTuple):
 @manager_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def campaign_people(request: SignedInRequest, name: str) -> HttpResponse:
-    campaign = find_campaign(request, name)
+    campaign = find_campaign(request, name, before_opening=True)
     forms = _forms(campaign, partial(posted, request))
     shown: dict[str, Any] = {}
     if request.method == "POST":

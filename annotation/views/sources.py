@@ -26,7 +26,7 @@ SIZE = 20
 
 @manager_required
 def sources(request: SignedInRequest, name: str) -> HttpResponse:
-    campaign = find_campaign(request, name)
+    campaign = find_campaign(request, name, before_opening=True)
     query = request.GET.get("q", "").strip()
     triples = num_triples_asked(campaign.pool)
     shown = _relations(campaign, triples, query)
@@ -67,7 +67,7 @@ _ACTS: dict[str, Handler[str]] = {
 @manager_required
 def source(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     """Show one source, to change or remove it knowing what follows."""
-    campaign = find_campaign(request, name)
+    campaign = find_campaign(request, name, before_opening=True)
     found = get_object_or_404(campaign.sources, pk=pk)
     found.campaign = campaign
     initial = {"name": found.name, "search_url": found.search_url}

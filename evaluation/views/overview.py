@@ -6,7 +6,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from annotation.enums import CampaignState
 from annotation.labelling.own_labels import own_progress
+from annotation.models import Membership
 from core.enums import LIVE
 from core.errors import UserError
 from core.jobs.lifecycle import live_workers
@@ -36,7 +38,8 @@ NEWEST = 6
 def home(request: SignedInRequest) -> HttpResponse:
     """Show the pools and jobs under way, or to people who only label, their own progress."""
     if not can_evaluate(request.user):
-        return render(request, "home.html", {"progress": own_progress(request.user)})
+        mine = Membership.objects.filter(person=request.user, campaign__state=CampaignState.PREPARING)
+        return render(request, "home.html", {"progress": own_progress(request.user), "opens_later": mine.exists()})
     pools = []
     shown = Pool.objects.filter(archived=False)
     for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:

@@ -59,7 +59,7 @@ def test_campaign_is_opened_by_managers_only_and_once(world: dict, sign_in, mana
     assert Campaign.objects.filter(pool__name="fresh").count() == 1
 
 
-@pytest.mark.parametrize("page", ["rules", "order", "inbox", "checks", "triples", "triples/1"])
+@pytest.mark.parametrize("page", ["order", "inbox", "checks", "triples", "triples/1"])
 def test_pages_of_a_campaign_that_is_not_open_lead_to_where_it_is_opened(page: str, world: dict, manager):
     make_pool(world["graph"], "fresh")
     answer = manager.get(f"/pools/fresh/campaign/{page}")
