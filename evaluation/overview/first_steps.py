@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Invitation, Membership
 from pooling.enums import PoolState, SystemState
@@ -33,7 +34,8 @@ def first_steps() -> list[FirstStep]:
         ready=Count("pk", filter=Q(state=PoolState.READY)), building=Count("pk", filter=Q(state=PoolState.BUILDING))
     )
     people = Membership.objects.values("person").distinct().count()
-    invited = Invitation.objects.filter(campaign__isnull=False, revoked_at=None, used_at=None).count()
+    usable = Invitation.objects.filter(revoked_at=None, used_at=None, expires_at__gt=timezone.now())
+    invited = usable.filter(campaign__isnull=False).count()
     graphs = Graph.objects.count()
     asked = f"?graph={graph.name}" if graph else ""
     steps = [
