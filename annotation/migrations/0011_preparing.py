@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0009_notice_settings"),
+        ("annotation", "0010_assigned_items"),
         ("pooling", "0003_system_owner_private"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
