@@ -11,6 +11,7 @@ def test_every_kind_has_a_function_a_queue_and_a_stage() -> None:
         "build-pool",
         "extend-pool",
         "filter-pool",
+        "open-campaign",
         "release-triples",
         "score",
         "import-graph",
