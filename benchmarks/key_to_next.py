@@ -55,10 +55,10 @@ def measure(address: str, session: str, view: str, count: int) -> np.ndarray:
     """Return the milliseconds of each press, float[count]."""
     from playwright.sync_api import sync_playwright
 
+    from tests.chromium import ARGUMENTS, find
+
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
         page = context.new_page()
