@@ -89,6 +89,8 @@ def test_copied_address_is_offered_on_coming_back_and_c_takes_it(world, open_pag
     assert offer.is_hidden()  # nobody allowed it
     press(page, "?")
     page.locator("[data-clipboard]").check()
+    while page.evaluate("localStorage.getItem('triplepool:clipboard')") != "on":  # the browser was asked first
+        page.wait_for_timeout(50)
     page.keyboard.press("Escape")
     page.evaluate("dispatchEvent(new Event('focus'))")
     expect(offer).to_be_visible()
