@@ -67,6 +67,15 @@ class Answer(models.TextChoices):
     CANT_TELL = "?", _("can't tell")
 
 
+class Cause(models.TextChoices):
+    """Reasons that an adjudicator gives by one key: what was wrong with the answer that they overrule."""
+
+    ENTITY = "entity", _("wrong entity")
+    SOURCE = "source", _("source doesn’t say it")
+    DATED = "dated", _("out of date")
+    MISREAD = "misread", _("misread the question")
+
+
 class Verdict(models.TextChoices):
     """The final label of a triple; undecided counts as unjudged."""
 

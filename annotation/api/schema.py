@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState, Verdict
+from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, ItemState, Verdict
 from pooling.enums import Side
 
 Fields = serializers.Serializer[Any]
@@ -125,6 +125,7 @@ class OwnLabelData(Fields):
     source_url = serializers.CharField(allow_blank=True)
     passage = serializers.CharField(allow_blank=True, help_text="What the source says.")
     comment = serializers.CharField(allow_blank=True)
+    cause = serializers.ChoiceField(choices=Cause.values, allow_blank=True, help_text="The reason of a decision.")
     created_at = serializers.DateTimeField()
     changeable = serializers.BooleanField()
 

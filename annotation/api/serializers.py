@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from annotation.api.cards import Cards, cards_of
 from annotation.campaigns.items import ItemRow
-from annotation.enums import Answer, CampaignState, FlagKind
+from annotation.enums import Answer, CampaignState, Cause, FlagKind
 from annotation.judging.judgements import live_labels
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED
@@ -34,6 +34,12 @@ class ClaimInput(serializers.Serializer[Any]):
     count = serializers.IntegerField(min_value=1, max_value=MAX_LEASED, default=8)
 
 
+class ClaimDisputedInput(ClaimInput):
+    first = serializers.UUIDField(
+        required=False, allow_null=True, help_text="The slot of a dispute that is wanted before all others."
+    )
+
+
 class SlotsInput(serializers.Serializer[Any]):
     slots = serializers.ListField(child=serializers.UUIDField(), max_length=4 * MAX_LEASED)
 
@@ -47,6 +53,12 @@ class AnswerInput(serializers.Serializer[Any]):
     active_ms = serializers.IntegerField(min_value=0, default=0)
     away_ms = serializers.IntegerField(min_value=0, default=0)
     is_bulk = serializers.BooleanField(default=False, help_text="Several candidates were answered no at once.")
+    cause = serializers.ChoiceField(
+        choices=Cause.values,
+        allow_blank=True,
+        default="",
+        help_text="Only of a decision, which needs this or a comment.",
+    )
 
 
 class HeldInput(serializers.Serializer[Any]):
@@ -225,6 +237,7 @@ def labels_data(user: User, campaign: Campaign, own: list[OwnLabel]) -> list[dic
             "label": str(label.client_id),
             "question": question_text(asked, label.template, graph).statement,
             **_answer_data(label),
+            "cause": label.cause,
             "created_at": label.created_at.isoformat(),
             "changeable": ticket in changeable,
         }

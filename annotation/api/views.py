@@ -95,14 +95,15 @@ class Claim(Endpoint):
 
 
 class ClaimDisputed(Endpoint):
-    """POST {count}: disputes to decide; without any, how soon the next one may be given out."""
+    """POST {count, first}: disputes to decide; without any, how soon the next one may be given out."""
 
     for_adjudicators = True
 
-    @extend_schema(request=data.ClaimInput, responses=schema.ClaimedDisputes)
+    @extend_schema(request=data.ClaimDisputedInput, responses=schema.ClaimedDisputes)
     def post(self, request: SignedInRequest, pool: str) -> Response:
         campaign = self.campaign(pool)
-        slots = queue.claim_disputed(campaign, request.user, checked(data.ClaimInput, request)["count"])
+        asked = checked(data.ClaimDisputedInput, request)
+        slots = queue.claim_disputed(campaign, request.user, asked["count"], first=asked.get("first"))
         wait = None if slots else seconds_to_next_dispute(campaign, request.user)
         content = {"campaign": data.campaign_data(campaign), "opens_in_seconds": wait}
         return Response(content | data.disputes_data(campaign, slots))

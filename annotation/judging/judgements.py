@@ -25,7 +25,7 @@ from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
 _COPIED = (  # columns that a line of a file fills
-    "line", "answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version",
+    "line", "answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version", "cause",
 )  # fmt: skip
 VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CANT_TELL: Verdict.UNDECIDED}
 

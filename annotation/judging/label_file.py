@@ -1,7 +1,7 @@
 """Read label files: TSV of head, relation, tail, label and, optionally, annotator, source URL, ISO time; or JSON lines.
 
 JSON lines are as in the labels.jsonl of a test set: an object with head, relation, tail, label and, optionally,
-annotator, evidence, at and passage, and side with question_version.
+annotator, evidence, at, passage and cause, and side with question_version.
 """
 
 import json
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.enums import Answer
+from annotation.enums import Answer, Cause
 from annotation.sources.evidence import problem_of
 from pooling.enums import Side
 from pooling.errors import PoolError
@@ -22,7 +22,7 @@ WORDS = {
     "Y": Answer.YES, "N": Answer.NO, "?": Answer.CANT_TELL, "1": Answer.YES, "0": Answer.NO, "-1": Answer.CANT_TELL,
     "positive": Answer.YES, "negative": Answer.NO,
 }  # fmt: skip
-REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at", "passage")  # of a JSON line
+REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at", "passage", "cause")
 MAX_PASSAGE = 1000  # characters
 
 
@@ -34,9 +34,10 @@ class LabelLine(NamedTuple):
     source_url: str
     labelled_at: datetime | None
     notes: tuple[str, ...]  # irregular, yet understood
-    passage: str = ""  # what the source says; JSON lines alone have it, as the next two
+    passage: str = ""  # what the source says; JSON lines alone have it, as the next three
     side: str = ""  # of the question, head or tail
     question_version: int | None = None
+    cause: str = ""  # a Cause, of a decision
 
 
 class SkippedLine(NamedTuple):
@@ -75,7 +76,7 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
     more = [given.get(key) or "" for key in OPTIONAL]
     if wrong := [key for key, value in zip(OPTIONAL, more, strict=True) if not isinstance(value, str)]:
         return SkippedLine(number, f"has something else than text under {', '.join(wrong)}")
-    *more, passage = more
+    *more, passage, cause = more
     line = _line(number, [*(given[key] for key in REQUIRED), *more], graph)
     if len(passage) > MAX_PASSAGE:
         return SkippedLine(number, f"has a passage of {len(passage)} characters, more than {MAX_PASSAGE}")
@@ -84,7 +85,10 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
         return SkippedLine(number, "has no side (head or tail) with a question_version from 1")
     if not isinstance(line, LabelLine):
         return line
-    return line._replace(passage=passage.strip(), side=side or "", question_version=version)
+    if cause not in ("", *Cause.values):
+        note = f"cause {cause[:80]!r} is not one of {', '.join(Cause.values)}: left out; the label counts"
+        line, cause = line._replace(notes=(*line.notes, note)), ""
+    return line._replace(passage=passage.strip(), side=side or "", question_version=version, cause=cause)
 
 
 def _is_question(side: object, version: object) -> bool:

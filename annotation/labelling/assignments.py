@@ -32,6 +32,7 @@ class GivenAnswer(NamedTuple):
     away_ms: int = 0
     passage: str = ""
     is_bulk: bool = False  # one of several given at once
+    cause: str = ""  # a Cause, of a decision
 
 
 class Assignment(ABC):

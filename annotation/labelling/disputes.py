@@ -4,16 +4,18 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import NamedTuple
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from annotation.enums import Answer
+from annotation.enums import Answer, CampaignState, ItemState, SlotState
 from annotation.judging.judgements import live_labels
-from annotation.judging.waiting import most_disputed, waiting_disputes
+from annotation.judging.waiting import most_disputed, not_labelled_by, waiting_disputes
 from annotation.labelling.queue import held_slots
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
@@ -27,6 +29,26 @@ class Dispute(NamedTuple):
     since: datetime | None  # its last label, or its reopening
     labels: int  # that were given on it so far
     difference: str
+    ticket: UUID
+
+
+class Closed(StrEnum):
+    """Reasons why a dispute cannot be opened."""
+
+    OVER = "over"  # its labels agree now, or it is not this person's to see
+    RETURNED = "returned"
+    OWN = "own"  # this person decided it
+    DECIDED = "decided"  # another adjudicator did
+    HELD = "held"  # by another adjudicator
+    REPORTED = "reported"  # it waits for a reply to a report
+    WINDOW = "window"  # its labels can still be changed
+    CAMPAIGN = "campaign"  # the campaign is not open
+
+
+class ClosedDispute(NamedTuple):
+    reason: Closed
+    until: datetime | None = None  # of a lease or a change window
+    answer: str = ""  # own decision
 
 
 @dataclass(frozen=True)
@@ -70,8 +92,9 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
             item.triple.judgement.decided_at if item.reopened and hasattr(item.triple, "judgement") else item.last,
             item.num_labels,
             answer_difference(given[item.pk]),
+            slot.ticket,
         )
-        for item, question in zip(found, statements_now(campaign, found), strict=True)
+        for slot, item, question in zip(slots, found, statements_now(campaign, found), strict=True)
     ]
 
 
@@ -83,6 +106,50 @@ def answer_difference(answers: list[str]) -> str:
             return gettext("yes and can't tell")
         return gettext("no and can't tell") if count[Answer.NO] else gettext("both can't tell")
     return gettext("yes and no") if count[Answer.YES] and count[Answer.NO] else gettext("reopened")
+
+
+def closed_dispute(
+    campaign: Campaign, user: User, ticket: UUID, *, now: datetime | None = None
+) -> ClosedDispute | None:
+    """Return why this person cannot open the dispute with this ticket now; None if they can."""
+    now = now or timezone.now()
+    third = Slot.objects.filter(ticket=ticket, number=ADJUDICATION, item__campaign=campaign)
+    slot = third.select_related("item").first()
+    if slot is None or Slot.objects.filter(item=slot.item_id, number__in=PLACES, annotator=user).exists():
+        return ClosedDispute(Closed.OVER)
+    if slot.item.is_disputed and slot.state != SlotState.WITHDRAWN:
+        return _kept_closed(campaign, user, slot, now)
+    own = live_labels().filter(slot=slot, annotator=user).first()
+    if own is not None:
+        return ClosedDispute(Closed.OWN, answer=Answer(own.answer).label)
+    if slot.state == SlotState.ANSWERED:
+        return ClosedDispute(Closed.DECIDED)
+    return ClosedDispute(Closed.RETURNED if slot.item.is_open else Closed.OVER)
+
+
+def _kept_closed(campaign: Campaign, user: User, slot: Slot, now: datetime) -> ClosedDispute | None:
+    """Return what keeps a dispute that is not over from this person."""
+    is_leased = slot.state == SlotState.LEASED
+    if is_leased and slot.annotator_id == user.pk:
+        return None
+    if is_leased and slot.leased_until is not None and slot.leased_until >= now:
+        return ClosedDispute(Closed.HELD, slot.leased_until)
+    if campaign.state != CampaignState.OPEN:
+        return ClosedDispute(Closed.CAMPAIGN)
+    if waiting_disputes(campaign, user, now=now).filter(pk=slot.pk).exists():
+        return None
+    if slot.item.flags.filter(holds_item=True, replied_at=None).exists():
+        return ClosedDispute(Closed.REPORTED)
+    labels = slot.item.labels.filter(supersedes=None)
+    last = labels.aggregate(last=Max("created_at"))["last"] or now
+    return ClosedDispute(Closed.WINDOW, last + timedelta(minutes=campaign.undo_minutes))
+
+
+def num_held_by_others(campaign: Campaign, user: User, *, now: datetime | None = None) -> int:
+    """Count the disputes that other adjudicators hold and that this person did not label."""
+    third = Slot.objects.filter(number=ADJUDICATION, state=SlotState.LEASED, leased_until__gte=now or timezone.now())
+    items = not_labelled_by(campaign.items.filter(state=ItemState.DISPUTED), user)
+    return third.filter(item__in=items).exclude(annotator=user).count()
 
 
 def blocked_disputes(campaign: Campaign, user: User, *, now: datetime | None = None) -> BlockedDisputes:

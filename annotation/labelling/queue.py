@@ -61,12 +61,20 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
 
 
 def claim_disputed(
-    campaign: Campaign, user: User, count: int = 4, *, now: datetime | None = None, wait_for_windows: bool = True
+    campaign: Campaign,
+    user: User,
+    count: int = 4,
+    *,
+    first: UUID | None = None,
+    now: datetime | None = None,
+    wait_for_windows: bool = True,
 ) -> list[Slot]:
-    """Lease third slots to an adjudicator, never of an item that this person labelled.
+    """Lease third slots to an adjudicator until `count` are held, never of an item that this person labelled.
 
-    Items with the most labels come first, then the oldest disputes. A dispute is offered once nobody can change its
-    labels any more; `wait_for_windows=False` skips that wait, for simulations.
+    `first` is the ticket of a dispute that is wanted before all others. Then items with the most labels come first,
+    then the oldest disputes. With a dispute come the others of its question that wait, so that they are decided
+    together. A dispute is offered once nobody can change its labels any more; `wait_for_windows=False` skips that
+    wait, for simulations.
     """
     now = now or timezone.now()
     slots: list[Slot] = []
@@ -75,9 +83,11 @@ def claim_disputed(
     for wait in (False, True):  # as in `claim`
         with transaction.atomic():
             held = _renew_held(campaign, user, (ADJUDICATION,), now)
-            if held < count and campaign.state == CampaignState.OPEN:
+            if campaign.state == CampaignState.OPEN:
                 waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
-                _take_disputes(campaign, user, waiting, count - held, now, wait)
+                wish = list(waiting.filter(ticket=first).values_list("pk", flat=True)) if first else []
+                room = max(MAX_LEASED - held, 1)
+                _take_disputes(campaign, user, waiting, wish, count - held, room, now, wait)
             slots = slots_in_hand(campaign, user, (ADJUDICATION,))
             ids = most_disputed(Slot.objects.filter(pk__in=[slot.pk for slot in slots])).values_list("pk", flat=True)
             place = {pk: i for i, pk in enumerate(ids)}
@@ -195,15 +205,30 @@ def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
 
 
 def _take_disputes(
-    campaign: Campaign, user: User, waiting: QuerySet[Slot], wanted: int, now: datetime, wait: bool
+    campaign: Campaign,
+    user: User,
+    waiting: QuerySet[Slot],
+    wish: list[int],
+    wanted: int,
+    room: int,
+    now: datetime,
+    wait: bool,
 ) -> None:
+    """Take the wished disputes, then the most disputed until `wanted` are taken; with each the others of its question.
+
+    Not more than `room` are taken.
+    """
     taken: set[int] = set()
     passed: list[int] = []
-    while len(taken) < wanted and not (wait and taken):
-        left = most_disputed(waiting.exclude(pk__in=passed))
-        first = list(left.values_list("pk", flat=True)[: wanted - len(taken)])
+    while (wish or len(taken) < min(wanted, room)) and not (wait and taken):
+        left = waiting.exclude(pk__in=passed)
+        first = wish or list(most_disputed(left).values_list("pk", flat=True)[: wanted - len(taken)])
         if not first:
             break
+        wish = []
+        groups = list(Item.objects.filter(slots__in=first).values_list("group", flat=True))
+        others = left.filter(item__group__in=groups).exclude(pk__in=first).order_by("pk")
+        first = [*first, *others.values_list("pk", flat=True)][: room - len(taken)]
         passed += first
         # locked by id alone: the order counts rows, and a query that aggregates cannot lock
         rows = Slot.objects.filter(claimable(now), pk__in=first).select_related("item__triple").order_by("pk")

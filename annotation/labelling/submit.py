@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.enums import Answer, CampaignState, SurplusReason
+from annotation.enums import Answer, CampaignState, Cause, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
 from annotation.labelling.assignments import Assignment, GivenAnswer, KeptLabel, find_answered, find_submitted
 from annotation.labelling.own_labels import changeable_tickets
@@ -112,7 +112,7 @@ def _tidied(given: GivenAnswer) -> GivenAnswer:
     words = {"source_url": clean_link(given.source_url), "comment": given.comment.strip()}
     words["passage"] = " ".join(given.passage.split())
     is_bulk = given.is_bulk and given.answer == Answer.NO
-    return GivenAnswer(given.client_id, given.answer, **words, active_ms=active, away_ms=away, is_bulk=is_bulk)
+    return given._replace(**words, active_ms=active, away_ms=away, is_bulk=is_bulk)
 
 
 @contextmanager
@@ -155,7 +155,12 @@ def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | Non
         raise AnswerRefused(_("The comment has a control character: take it out."))
     if "\0" in given.passage:
         raise AnswerRefused(_("The passage has a control character: take it out."))
-    if asked.needs_reason and not given.comment:
-        raise AnswerRefused(_("An adjudicator gives a reason: write one sentence."))
+    if given.cause not in ("", *Cause.values):
+        told = _("{cause!r} is not a reason. Use {causes}, or write one sentence.")
+        raise AnswerRefused(told.format(cause=given.cause, causes=", ".join(Cause.values)))
+    if given.cause and not asked.needs_reason:
+        raise AnswerRefused(_("Only a decision of a dispute has a reason of this kind. Send the answer without it."))
+    if asked.needs_reason and not given.cause and not given.comment:
+        raise AnswerRefused(_("An adjudicator gives a reason: choose one, or write one sentence."))
     hosts = (sources or verified(asked.campaign)).hosts(asked.relation)
     check_evidence(given.source_url, hosts, asked.campaign.evidence_rule, given.answer)

@@ -4,13 +4,14 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
-from annotation.enums import Answer, FlagKind, JudgementOrigin, SurplusReason, Verdict
+from annotation.enums import Answer, Cause, FlagKind, JudgementOrigin, SurplusReason, Verdict
 from annotation.models.campaign import Campaign
 from annotation.models.check import Check
 from annotation.models.slot import Item, QuestionTemplate, Slot
 from pooling.enums import Side
 from pooling.models import Pool, PooledTriple
 
+_CAUSE_KNOWN = Q(cause__in=["", *Cause.values])
 _OF_ONE_QUESTION = Q(item=None, check_item__isnull=False) | Q(item__isnull=False, check_item=None)
 
 
@@ -20,6 +21,7 @@ class _Answered(models.Model):
     source_url = models.CharField(max_length=2000, blank=True)
     passage = models.TextField(blank=True, help_text="what the source says, one or two sentences")
     comment = models.TextField(blank=True, help_text="why can't tell; an adjudicator's reason")
+    cause = models.CharField(max_length=10, blank=True, choices=Cause, help_text="an adjudicator's reason by one key")
     client_id = models.UUIDField(unique=True, help_text="made by the page: a repeated submit is the same label")
     template = models.ForeignKey(QuestionTemplate, on_delete=models.PROTECT, related_name="+")
     active_ms = models.PositiveIntegerField(default=0)
@@ -45,6 +47,7 @@ class Label(_Answered):
         ordering = ["id"]
         constraints = [
             CheckConstraint(condition=Q(answer__in=Answer.values), name="label_answer_known"),
+            CheckConstraint(condition=_CAUSE_KNOWN, name="label_cause_known"),
             # one first label a slot; every later one supersedes exactly one (supersedes is unique)
             UniqueConstraint(fields=["slot"], condition=Q(supersedes=None), name="label_first_of_slot_once"),
         ]
@@ -64,6 +67,7 @@ class SurplusLabel(_Answered):
         ordering = ["id"]
         constraints = [
             CheckConstraint(condition=Q(answer__in=Answer.values), name="surplus_answer_known"),
+            CheckConstraint(condition=_CAUSE_KNOWN, name="surplus_cause_known"),
             CheckConstraint(condition=Q(reason__in=SurplusReason.values), name="surplus_reason_known"),
             CheckConstraint(condition=_OF_ONE_QUESTION, name="surplus_of_one_question"),
         ]
@@ -81,6 +85,7 @@ class CheckLabel(_Answered):
         ordering = ["id"]
         constraints = [
             CheckConstraint(condition=Q(answer__in=Answer.values), name="check_label_answer_known"),
+            CheckConstraint(condition=Q(cause=""), name="check_label_no_cause"),
             UniqueConstraint(fields=["check_item"], condition=Q(supersedes=None), name="check_label_first_once"),
         ]
         indexes = [Index(fields=["annotator", "-id"])]
@@ -129,6 +134,7 @@ class ImportedLabel(models.Model):
     annotator = models.CharField(max_length=150, blank=True)
     source_url = models.CharField(max_length=2000, blank=True)
     passage = models.TextField(blank=True)
+    cause = models.CharField(max_length=10, blank=True, choices=Cause)
     labelled_at = models.DateTimeField(null=True, blank=True)
     side = models.CharField(max_length=4, choices=Side, blank=True)  # of the question, where the file tells both
     question_version = models.PositiveIntegerField(null=True, blank=True)
@@ -145,6 +151,7 @@ class ImportedLabel(models.Model):
                 condition=Q(side="", question_version=None) | Q(side__in=Side.values, question_version__gte=1),
                 name="imported_question_whole",
             ),
+            CheckConstraint(condition=_CAUSE_KNOWN, name="imported_cause_known"),
             UniqueConstraint(fields=["triple", "file_sha256", "line"], name="imported_line_once"),
         ]
 

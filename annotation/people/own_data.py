@@ -36,7 +36,9 @@ _TOLD = (
     AnnotationAct.ROLE_GIVEN, AnnotationAct.ROLE_TAKEN, AnnotationAct.INVITATION_USED, AnnotationAct.PASSWORD_LINK,
     AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED, AnnotationAct.TRAINING_WAIVED,
 )  # fmt: skip
-_FIELDS = ("client_id", "answer", "source_url", "passage", "comment", "active_ms", "away_ms", "is_bulk", "created_at")
+_FIELDS = (
+    "client_id", "answer", "source_url", "passage", "comment", "cause", "active_ms", "away_ms", "is_bulk", "created_at",
+)  # fmt: skip
 
 
 def own_data(user: User) -> dict[str, Any]:

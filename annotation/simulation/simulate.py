@@ -128,9 +128,11 @@ class _Run:
         while count < wanted and self._left() > 0:
             with transaction.atomic():
                 room = min(_BATCH, wanted - count, self._left())
-                slots = claim_disputed(self.campaign, self.adjudicator, room, wait_for_windows=False)[:room]
+                claimed = claim_disputed(self.campaign, self.adjudicator, room, wait_for_windows=False)
+                slots = claimed[:room]
                 for slot in slots:
                     self._answer(self.adjudicator, slot, 0.0)
+                release(self.adjudicator, [slot.ticket for slot in claimed[room:]])
             if not slots:
                 break
             count += len(slots)

@@ -13,11 +13,19 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
-from annotation.enums import FlagKind
+from annotation.enums import Cause, FlagKind
 from annotation.errors import NotYours
 from annotation.forms.campaigns import LabelForm
 from annotation.labelling.assignments import GivenAnswer
-from annotation.labelling.disputes import blocked_disputes, describe_disputes, disputes_in_hand, open_disputes
+from annotation.labelling.disputes import (
+    Closed,
+    blocked_disputes,
+    closed_dispute,
+    describe_disputes,
+    disputes_in_hand,
+    num_held_by_others,
+    open_disputes,
+)
 from annotation.labelling.own_labels import changeable_tickets, own_labels
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
@@ -34,6 +42,7 @@ from pooling.graphs.opening import open_graph
 
 NO_CONTACT = _("a manager")  # who answers reports, where the campaign names nobody
 LAST = 50  # own labels shown
+KEY_OF = {Cause.ENTITY: "W", Cause.SOURCE: "D", Cause.DATED: "O", Cause.MISREAD: "M"}
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"  # the page puts the id of a label in its place
 
 
@@ -86,10 +95,27 @@ def annotate(request: HttpRequest, pool: str) -> HttpResponse:
 
 
 @ensure_csrf_cookie
-def adjudicate(request: HttpRequest, pool: str) -> HttpResponse:
+def adjudicate(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_adjudicator)
+    first = _dispute_of(request)
+    if first is not None:
+        closed = closed_dispute(campaign, request.user, first)
+        if closed is not None:
+            context = {"campaign": campaign, "closed": closed, "reasons": Closed}
+            return render(request, "annotation/labelling/dispute_closed.html", context)
     context = _context(request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision")
+    context["config"]["first"] = first
+    context["causes"] = [(KEY_OF[Cause(value)], value, words) for value, words in Cause.choices]
     return _with_side_window(render(request, "annotation/labelling/adjudicate_page.html", context))
+
+
+def _dispute_of(request: HttpRequest) -> UUID | None:
+    """Return the ticket in the address; no dispute has one that is not valid."""
+    asked = request.GET.get("dispute")
+    try:
+        return UUID(asked) if asked else None
+    except ValueError:
+        return UUID(int=0)
 
 
 def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
@@ -99,8 +125,9 @@ def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
     rows = describe_disputes(campaign, [*held, *page])
     later = blocked_disputes(campaign, request.user)
     context = {"campaign": campaign, "page": page, "held": rows[: len(held)], "rows": rows[len(held) :], "later": later}
-    parked = reports_as_shown(campaign, later.parked)
-    return render(request, "annotation/labelling/dispute_list.html", {**context, "parked": parked})
+    context["parked"] = reports_as_shown(campaign, later.parked)
+    context["others"] = num_held_by_others(campaign, request.user)
+    return render(request, "annotation/labelling/dispute_list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -139,8 +139,8 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
     guidelines = list(versions.values_list("created_at", "version"))
     times = [at for at, _ in guidelines]
     own = ("answer", "slot__number", "annotator_id", "created_at", "active_ms", "away_ms")
-    fields = (*own, "item__side", "template__version", "is_bulk", "source_url", "passage")
-    for triple, answer, number, person, at, active, away, side, version, bulk, *source in _rows(
+    fields = (*own, "item__side", "template__version", "is_bulk", "cause", "source_url", "passage")
+    for triple, answer, number, person, at, active, away, side, version, bulk, cause, *source in _rows(
         Label, frozen.labels, fields
     ):
         known = bisect_right(times, at)
@@ -149,12 +149,14 @@ def label_lines(qrels: Qrels, frozen: Frozen, graph: GraphArrays, *, evidence: b
         given |= {"active_ms": active, "away_ms": away, "side": side, "question_version": version}
         given |= {"bulk": True} if bulk else {}
         given["guideline_version"] = guidelines[known - 1][1] if known else None
+        given |= {"cause": cause} if cause else {}
         yield _json(graph, frozen.triples[triple], answer, given, source if evidence else None)
-    of_file = ("answer", "annotator", "labelled_at", "side", "question_version", "source_url", "passage")
-    for triple, answer, name, when, side, version, *source in _rows(ImportedLabel, frozen.imported, of_file):
+    of_file = ("answer", "annotator", "labelled_at", "side", "question_version", "cause", "source_url", "passage")
+    for triple, answer, name, when, side, version, cause, *source in _rows(ImportedLabel, frozen.imported, of_file):
         who, at = pseudonym(qrels, name) if name else None, _utc(when) if when else None
         imported: dict[str, Any] = {"role": "import", "annotator": who, "at": at}
         imported |= {"side": side, "question_version": version} if version else {}
+        imported |= {"cause": cause} if cause else {}
         yield _json(graph, frozen.triples[triple], answer, imported, source if evidence else None)
 
 

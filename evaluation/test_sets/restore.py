@@ -187,6 +187,7 @@ def _labels(path: Path, pool: Pool, judged: Judgements, arrays: GraphArrays) -> 
                 passage=line.passage,
                 side=line.side,
                 question_version=line.question_version,
+                cause=line.cause,
                 labelled_at=line.labelled_at,
                 file_name=path.name,
                 file_sha256=sha256,

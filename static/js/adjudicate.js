@@ -1,84 +1,134 @@
-// The adjudication page: two answers that differ, and the one that decides.
+// The adjudication page: two answers that differ, one key for the decision, one for its reason.
 
+import { Disputes } from "./lib/disputes.js";
+import { shorten } from "./lib/evidence.js";
+import { givenCard, hasLink } from "./lib/given.js";
 import { message, showProblem } from "./lib/messages.js";
-import { One } from "./lib/one.js";
 import { Page } from "./lib/page.js";
+import { openAside } from "./lib/side.js";
 
-const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
-const NO_REASON = message("no-reason", "An adjudicator gives a reason: write one sentence.");
+const words = document.querySelector("[data-words]").dataset;
+const SAID = { Y: words.yes, N: words.no, "?": words.cantTell };
+const CHOOSE = message("choose-first", words.choose);
+const NO_REASON = message("no-reason", words.noReason);
 const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
+const box = document.querySelector("[data-causes]");
+const causes = [...box.querySelectorAll("[data-cause]")];
 const page = new Page();
-let given = {};
-
-function element(name, className, text) {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
-}
-
-function card(answer) {
-  const box = element("article", "card", "");
-  box.dataset.test = `given-${answer.answer}`;
-  box.setAttribute("aria-label", `Answer ${answer.name}`);
-  box.append(element("h3", "", `${answer.name}: ${WORDS[answer.answer]}`));
-  if (answer.source_url.startsWith("https://")) {
-    const link = element("a", "break", answer.source_url);
-    link.href = answer.source_url;
-    link.target = "_blank";
-    link.rel = "noopener noreferrer";
-    const line = element("p", "", "");
-    line.append(link);
-    const button = element("button", "button small", "Take this link ");
-    button.type = "button";
-    button.append(element("kbd", "kbd", answer.name));
-    button.addEventListener("click", () => take(answer.name));
-    box.append(line, button);
-  } else {
-    box.append(element("p", "muted", "No link."));
-  }
-  if (answer.passage) box.append(Object.assign(element("blockquote", "break", answer.passage), { title: "What the source says" }));
-  if (answer.comment) box.append(element("p", "break comment", answer.comment));
-  if (answer.quick) {
-    const badge = element("p", "badge badge-attention", "answered in under two seconds");
-    badge.dataset.test = "quick";
-    box.append(badge);
-  }
-  return box;
-}
+let given = {}; // the two answers by their names
+let chosen = ""; // the answer that waits for its reason
+let cause = "";
+let isReasoned = false; // whether the decision may go out
+let taken = { link: "", passage: "" }; // what was taken by itself from the answer that is agreed with
 
 function say(problem) {
   showProblem(error, problem, reason);
   if (problem) reason.focus();
 }
 
-function take(name) {
-  if (given[name]?.source_url) one.link.put(given[name].source_url);
+// Which answer waits for its reason, or none.
+function wait(answer) {
+  chosen = answer;
+  box.classList.toggle("causes-wanted", Boolean(answer));
+  page.bar.mark(answer);
 }
 
-const one = new One(page, {
+function markCause(value) {
+  for (const button of causes) button.setAttribute("aria-pressed", String(Boolean(value) && button.dataset.cause === value));
+}
+
+function open(name) {
+  const link = given[name]?.source_url;
+  if (!hasLink(given[name])) return;
+  const blocked = openAside(link);
+  if (blocked) page.say("info", blocked);
+  one.link.offer("last", link, `${name}: ${shorten(link)}`);
+}
+
+function take(name) {
+  one.link.put(given[name].source_url);
+  one.passage.value = given[name].passage;
+}
+
+// The source of the answer that is agreed with goes with the decision, unless there is one already.
+function takeAgreed(answer) {
+  const agreed = Object.values(given).find((one) => one.answer === answer && hasLink(one));
+  if (one.link.value && one.link.value !== taken.link) return;
+  if (one.link.value !== (agreed?.source_url ?? "")) one.link.put(agreed?.source_url ?? "");
+  if (!one.passage.value || one.passage.value === taken.passage) one.passage.value = agreed?.passage ?? "";
+  taken = { link: one.link.value, passage: one.passage.value };
+}
+
+function forgetTaken() {
+  if (one.link.value !== taken.link) return;
+  one.link.set("");
+  if (one.passage.value === taken.passage) one.passage.value = "";
+}
+
+// The first key: an answer. It waits for the second one.
+function choose(answer) {
+  wait(answer);
+  takeAgreed(answer);
+  if (one.check(answer)) page.say("info", message("why", words.why.replace("{answer}", SAID[answer])));
+}
+
+// The second key: a reason, or none where it is in words.
+function decide(value) {
+  if (!one.current()) return;
+  if (page.guard.isClosed) return page.tooFast();
+  if (!chosen) return page.say("info", CHOOSE);
+  cause = value;
+  isReasoned = true;
+  one.give(chosen);
+  isReasoned = false;
+}
+
+function write() {
+  if (one.current()) reason.focus();
+}
+
+const one = new Disputes(page, words, SAID, {
   shown(item, comment) {
+    const { done } = one.current();
     given = Object.fromEntries(item.answers.map((answer) => [answer.name, answer]));
-    document.querySelector("[data-given]").replaceChildren(...item.answers.map(card));
+    const cards = item.answers.map((answer) => givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
+    document.querySelector("[data-given]").replaceChildren(...cards);
     reason.value = comment;
+    taken = { link: "", passage: "" };
     say(null);
+    wait(done?.given?.answer ?? "");
+    markCause(done?.given?.cause ?? "");
   },
-  check() {
-    const missing = !reason.value.trim();
-    say(missing ? NO_REASON : null);
-    return !missing;
+  check(answer) {
+    if (!isReasoned) choose(answer);
+    return isReasoned;
   },
   comment: () => reason.value.trim(),
   value: () => reason.value.trim(),
+  extra: () => ({ cause }),
+  leaving: forgetTaken,
 });
+one.keys.escape = () => {
+  if (one.current()?.done || !chosen) return one.keep();
+  forgetTaken();
+  wait("");
+  page.say("info", null);
+};
+for (const button of causes) button.addEventListener("click", () => (button.dataset.cause ? decide(button.dataset.cause) : write()));
 reason.addEventListener("input", () => say(null));
-reason.addEventListener("keydown", (event) => event.key === "Enter" && page.view.focus());
+reason.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing) return;
+  event.preventDefault();
+  if (!chosen) page.view.focus();
+  else if (reason.value.trim()) decide("");
+  else say(NO_REASON);
+});
 
 // -- back to the pool
 
 const dialog = document.querySelector('[data-dialog="return"]');
-const cause = dialog.querySelector("textarea");
+const why = dialog.querySelector("textarea");
 const missing = dialog.querySelector(".field-error");
 
 function openReturn() {
@@ -91,12 +141,13 @@ function openReturn() {
 
 dialog.querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const text = cause.value.trim();
+  const text = why.value.trim();
   missing.hidden = Boolean(text);
-  if (!text) return cause.focus();
+  if (!text) return why.focus();
   dialog.close();
-  cause.value = "";
+  why.value = "";
   page.loop.giveBack(one.current(), text);
 });
 
-page.start(one, { keys: { a: () => take("A"), b: () => take("B"), r: openReturn }, acts: { return: openReturn } });
+const byKey = Object.fromEntries(causes.map((button) => [button.querySelector("kbd").textContent.toLowerCase(), () => button.click()]));
+page.start(one, { keys: { ...byKey, a: () => open("A"), b: () => open("B"), r: openReturn }, acts: { return: openReturn } });

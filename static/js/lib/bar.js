@@ -19,7 +19,7 @@ export class AnswerBar {
   }
 
   enable(is) {
-    for (const button of this.buttons) button.disabled = !is;
+    for (const button of this.root.querySelectorAll("[data-answer], [data-cause]")) button.disabled = !is;
   }
 
   tooFast(say) {

@@ -24,12 +24,18 @@ export class Leases {
     return this.loop.open().map((row) => row.item.slot);
   }
 
+  // A dispute that the page's address names comes before all others.
+  first() {
+    const { first } = this.loop.config;
+    return first ? { first } : {};
+  }
+
   async fetch() {
     if (this.isFetching) return;
     this.isFetching = true;
     const { loop } = this;
     try {
-      const answer = await post(this.urls.claim, { count: this.count });
+      const answer = await post(this.urls.claim, { count: this.count, ...this.first() });
       if (answer.ok) {
         loop.page.arrived(answer.data.campaign);
         loop.told(answer.data.campaign.state);

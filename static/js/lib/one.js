@@ -13,7 +13,7 @@ const APART = message("apart", "That answer was kept apart: it cannot be changed
 const CHANGING = message("changing", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
 
 export class One {
-  // more: {shown(item), check(answer), comment(answer), value()} of the page
+  // more: {shown(item), check(answer), comment(answer), value(), extra()} of the page
   constructor(page, more) {
     this.page = page;
     this.loop = page.loop;
@@ -156,7 +156,7 @@ export class One {
     if (!row) return;
     if (page.guard.isClosed) return page.tooFast();
     if (!this.more.check(answer) || !this.check(answer)) return;
-    const given = { answer, source_url: this.link.value, passage: this.passage.value.trim(), comment: this.more.comment(answer), ...page.clock.lap() };
+    const given = { answer, source_url: this.link.value, passage: this.passage.value.trim(), comment: this.more.comment(answer), ...this.more.extra?.(), ...page.clock.lap() };
     this.loop.answer(row, given);
     this.next();
   }

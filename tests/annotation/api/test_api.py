@@ -9,7 +9,20 @@ import pytest
 from django.test import Client
 
 from annotation.models import Campaign, Item, Label, Slot, SurplusLabel
-from tests.annotation.api.calls import CLAIM, DECIDE, DISPUTED, FLAG, OWN, PROGRESS, RETURN, SUBMIT, given, post
+from tests.annotation.api.calls import (
+    CLAIM,
+    DECIDE,
+    DISPUTED,
+    FLAG,
+    OWN,
+    PROGRESS,
+    RETURN,
+    SUBMIT,
+    change_url,
+    changed,
+    given,
+    post,
+)
 from tests.annotation.factories import LINK, answer, label_item, slot_for, windows_closed
 
 ITEM = {
@@ -236,7 +249,7 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
     assert progress == {"today": 1, "total": 1, "items": 6, "left": 5}
     assert set(own) == {"next", "previous", "results"}
     assert [set(entry) for entry in own["results"]] == [
-        {"label", "question", "answer", "source_url", "passage", "comment", "created_at", "changeable"}
+        {"label", "question", "answer", "source_url", "passage", "comment", "cause", "created_at", "changeable"}
     ]
     text = json.dumps([claimed, told, own])
     for secret in ("secret-system", "ann-was-here", "rank", "depth", "score", "provenance", "disputed", "settled"):
@@ -297,6 +310,42 @@ def test_decision_needs_a_reason_and_settles(world, as_user, dispute) -> None:
     assert (response.status_code, response.json()["items"]) == (201, [])
     dispute.refresh_from_db()
     assert dispute.state == "settled"
+
+
+def test_cause_is_a_reason_and_only_of_a_decision(world, as_user, dispute) -> None:
+    client = as_user(world.ada)
+    (item,) = post(client, DISPUTED).json()["items"]
+    assert post(client, DECIDE, given(item, cause="bored")).status_code == 400
+    body = given(item, cause="dated")
+    assert post(client, DECIDE, body).status_code == 201
+    own = client.get(OWN).json()["results"][0]
+    assert (own["cause"], own["comment"], own["label"]) == ("dated", "", body["client_id"])
+    assert post(client, change_url(own["label"]), changed("N", cause="misread")).status_code == 200
+    assert list(Label.objects.filter(slot__number=3).values_list("answer", "cause")) == [
+        ("Y", "dated"),
+        ("N", "misread"),
+    ]
+    question = post(as_user(world.ann), CLAIM).json()["items"][0]
+    assert post(as_user(world.ann), SUBMIT, given(question, cause="dated")).status_code == 409
+
+
+def test_late_decision_keeps_its_cause(world, as_user, dispute) -> None:
+    client = as_user(world.ada)
+    (item,) = post(client, DISPUTED).json()["items"]
+    Campaign.objects.update(state="closed")
+    assert post(client, DECIDE, given(item, cause="source")).json()["kept"] == "surplus"
+    assert SurplusLabel.objects.get().cause == "source"
+
+
+def test_dispute_of_the_address_comes_first(world, as_user) -> None:
+    items = list(world.campaign.items.order_by("order"))
+    for item in (items[0], items[3]):  # of two questions
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    ticket = str(Slot.objects.get(item=items[3], number=3).ticket)
+    client = as_user(world.ada)
+    assert [one["slot"] for one in post(client, DISPUTED, {"count": 1, "first": ticket}).json()["items"]] == [ticket]
+    assert len(post(client, DISPUTED, {"count": 2, "first": None}).json()["items"]) == 2
 
 
 def test_third_slot_is_not_answered_through_the_annotators_endpoint(world, as_user, dispute) -> None:

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotation.models import Item
+from annotation.models import Item, Label
 from tests.annotation.browser.hands import paste, press, ready, row_at, shoot
 from tests.annotation.factories import LINK, label_item, windows_closed
 
@@ -91,13 +91,17 @@ def test_dialogs_and_idle_page(world, open_page, scheme: str, width: int) -> Non
 @pytest.mark.parametrize("width", [360, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_adjudicate_page(world, open_page, scheme: str, width: int) -> None:
-    item = Item.objects.order_by("order").first()
-    label_item(world, item, ann="Y", ben="N")
-    windows_closed(item)
+    for item in Item.objects.order_by("order")[:3]:
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    Label.objects.filter(answer="Y").update(passage="She lived there from 1815 until she married. " * 3)
     page = open_page(world.ada, "/campaigns/p1/adjudicate", width=width, color_scheme=scheme)
     ready(page)
     look(page, f"d-{scheme}-{width}")
-    press(page, "y")
+    press(page, "s", "w", "y")
+    look(page, f"d-reason-{scheme}-{width}")
+    page.locator("#link").fill("https://example.org/")
+    press(page, "Escape", "d")
     look(page, f"d-problem-{scheme}-{width}")
     page.keyboard.press("Escape")
     press(page, "r")

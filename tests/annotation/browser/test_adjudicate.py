@@ -28,6 +28,7 @@ from tests.annotation.factories import LINK, World, answer, label_item, slot_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PAGE = "/campaigns/p1/adjudicate"
+OTHER = "https://en.wikipedia.org/wiki/Byron"
 
 
 @pytest.fixture
@@ -44,25 +45,88 @@ def open_dialog(page: Page, key: str, name: str) -> None:
     expect(page.locator(f'[data-dialog="{name}"]')).to_be_visible()
 
 
-def test_decides_with_the_link_of_an_answer_and_a_reason(world, disputed, open_page) -> None:
+def test_two_keys_decide_with_the_source_of_the_answer_agreed_with(world, disputed, open_page) -> None:
+    """The rows of a question, then the next question: two keys each, and nothing else."""
+    Label.objects.filter(answer="N").update(source_url=OTHER, passage="She never did.")
+    item = Item.objects.exclude(group=disputed[0].group).first()
+    label_item(world, item, ann="Y", ben="N")
+    windows_closed(item)
     page = open_page(world.ada, PAGE)
     ready(page)
     shoot(page, "adjudicate")
-    first = question(page)
+    assert {"ann", "ben"}.isdisjoint(page.locator("[data-loop]").inner_text().split())
     expect(page.locator("[data-given] article")).to_have_count(2)
-    assert "ann" not in page.locator("[data-loop]").inner_text().split()
-    press(page, "a")
-    expect(page.locator("#link")).to_have_value(LINK)
-    press(page, "n")
+    expect(page.locator(".dispute-row")).to_have_count(2)
+    asked = []
+    for keys in ("nw", "nd", "ym"):
+        asked.append(question(page))
+        press(page, *keys)
+    shows(idle(page), "adjudicator nothing")
+    assert len(set(asked)) == 3 and page.url.endswith(PAGE)
+    saved(page, 9)
+    decided = Label.objects.filter(slot__number=3).order_by("id")
+    assert list(decided.values_list("answer", "cause", "source_url", "passage", "comment")) == [
+        ("N", "entity", OTHER, "She never did.", ""),
+        ("N", "source", OTHER, "She never did.", ""),
+        ("Y", "misread", LINK, "", ""),
+    ]
+    assert set(Item.objects.filter(labels__in=decided).values_list("state", flat=True)) == {"settled"}
+
+
+def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    first = question(page)
+    press(page, "w")
+    shows(notice(page, "info"), "choose-first")
+    press(page, "n", "Escape", "w")
+    shows(notice(page, "info"), "choose-first")
+    press(page, "y")
+    shows(notice(page, "info"), "why")
+    press(page, "n", "t")
     expect(page.locator("#reason")).to_be_focused()
-    page.keyboard.type("the page says no")
     page.keyboard.press("Enter")
-    press(page, "n")
+    shows(page.locator("#reason-error"), "no-reason")
+    page.keyboard.type("the page says no")
+    press(page, "Enter")
     assert question(page) != first
     saved(page, 5)
-    decided = Label.objects.get(slot__number=3)
-    assert (decided.answer, decided.comment, decided.source_url) == ("N", "the page says no", LINK)
-    assert (decided.item.state, decided.annotator) == ("settled", world.ada)
+    label = Label.objects.get(slot__number=3)
+    assert (label.answer, label.cause, label.comment) == ("N", "", "the page says no")
+
+
+def test_source_of_an_answer_opens_by_its_key_and_is_taken_by_another(world, disputed, open_page) -> None:
+    Label.objects.filter(answer="Y").update(source_url=OTHER)
+    page = open_page(world.ada, PAGE)
+    page.evaluate("window.open = (address) => { window.opened = address; return window; }")
+    ready(page)
+    yes = page.locator('[data-test="given-Y"]')
+    press(page, yes.locator("[data-name]").inner_text().lower())
+    assert page.evaluate("window.opened") == OTHER
+    press(page, "l", "n", "o")
+    saved(page, 5)
+    label = Label.objects.get(slot__number=3)
+    assert (label.answer, label.cause, label.source_url) == ("N", "dated", OTHER)  # not the source of the no
+
+
+def test_address_names_the_dispute_and_reload_comes_back_to_it(world, disputed, open_page) -> None:
+    tickets = [str(Slot.objects.get(item=item, number=3).ticket) for item in disputed]
+    page = open_page(world.ada, f"{PAGE}?dispute={tickets[1]}")
+    ready(page)
+    asked = question(page)
+    assert page.url.endswith(tickets[1])
+    page.reload()
+    ready(page)
+    assert question(page) == asked
+    press(page, "ArrowUp")
+    assert question(page) != asked and page.url.endswith(tickets[0])
+    numbers_in(page.locator("[data-left]"), 2, 2)
+    press(page, "y", "o")
+    assert question(page) == asked
+    numbers_in(page.locator("[data-left]"), 1, 2)
+    saved(page, 5)
+    page.goto(page.url.replace(tickets[1], tickets[0]))
+    expect(page.locator('[data-test="closed"]')).to_have_attribute("data-reason", "own")
 
 
 def test_quick_answer_is_pointed_out(world, open_page) -> None:
@@ -109,12 +173,9 @@ def test_asking_for_other_words_sets_the_dispute_aside(world, disputed, open_pag
     notice(page, "info").locator("a").wait_for()
     assert question(page) == second
     answer_flag(Flag.objects.get(), "The words are new.", by=world.manager)
-    press(page, "a")
-    page.locator("#reason").fill("as A says")
-    page.keyboard.press("Escape")
-    press(page, "y")
     ready(page)
-    assert question(page) == first
+    press(page, "y", "d")
+    expect(page.locator("[data-question]")).to_have_text(first)
 
 
 def test_other_report_leaves_the_dispute_on_the_screen(world, disputed, open_page) -> None:
@@ -132,19 +193,20 @@ def test_answers_without_network_and_undo(world, disputed, open_page) -> None:
     ready(page)
     page.context.set_offline(True)
     for given in "yn":
-        press(page, "b")
         page.locator("#reason").fill("read it")
         page.keyboard.press("Escape")
-        press(page, given)
+        press(page, given, "m")
     unsaved(page, 2)
     page.context.set_offline(False)
     saved(page, 6)
     press(page, "u")
     ready(page)
     expect(page.locator("#reason")).to_have_value("read it")
-    press(page, "y")
+    expect(page.locator("[data-cause=misread]")).to_have_attribute("aria-pressed", "true")
+    press(page, "y", "d")
     saved(page, 7)
-    assert Label.objects.filter(slot__number=3, superseded_by=None).values_list("answer").distinct().get() == ("Y",)
+    current = Label.objects.filter(slot__number=3, superseded_by=None).order_by("id")
+    assert list(current.values_list("answer", "cause")) == [("Y", "misread"), ("Y", "source")]
 
 
 def test_empty_queue_says_when_the_next_dispute_opens(world, disputed, open_page) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from annotation.models import QuestionTemplate
+from annotation.models import Item, QuestionTemplate
 from tests.annotation.browser.hands import notice, paste, press, question, ready, shoot, shows
-from tests.annotation.factories import LINK, make_world
+from tests.annotation.factories import LINK, label_item, make_world, windows_closed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SIZES = [(360, 640), (640, 360), (1280, 900)]  # the second is 1280 x 720 at 200 %
@@ -27,7 +27,7 @@ def world(live_server, tmp_path: Path):
 def zones(page: Page) -> list[tuple[int, ...]]:
     """Left, top, width and height of each zone and of each answer button that is shown."""
     return page.evaluate(  # type: ignore[no-any-return]
-        """() => [...document.querySelectorAll(".zone, .answer-bar, .answer-bar [data-answer]")]
+        """() => [...document.querySelectorAll(".zones > .zone, .answer-bar, .answers > [data-answer], .cause")]
             .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect())
             .map((box) => [box.x, box.y, box.width, box.height].map(Math.round))"""
     )
@@ -94,4 +94,21 @@ def test_by_question_question_link_and_bar_stay(world, open_page, size) -> None:
     assert zones(page) == placed
     press(page, "ArrowDown", *"ynyn")
     assert zones(page)[:4] == placed[:4]
+    assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [*size]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_adjudication_zones_answers_and_reasons_stay(world, open_page, size) -> None:
+    for item in Item.objects.order_by("order")[:3]:
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    page = open_page(world.ada, "/campaigns/p1/adjudicate", width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    ready(page)
+    placed = zones(page)
+    assert len(placed) == 11 and placed[2][1] + placed[2][3] == size[1]
+    for keys in (["w"], ["y"], ["t", "Escape"], ["ArrowDown"], ["n", "o"], ["s", "d"], ["u"], ["Escape"]):
+        press(page, *keys)
+        assert zones(page) == placed, keys
+    shoot(page, f"zones-decide-{size[0]}")
     assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [*size]

@@ -132,11 +132,17 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
         told(keys[2], label="Y", passage="x" * 1001),
         told(keys[2], label="Y", side="head"),
         told(keys[2], label="Y", side="left", question_version=1),
+        told(keys[2], label="Y", cause="bored"),
+        told(keys[2], label="Y", cause="dated"),
     ]
     path = tmp_path / "labels.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
     report = import_labels(world.pool, path)
-    assert (report.imported, report.positive, report.negative) == (2, 1, 1)
+    assert (report.imported, report.positive, report.negative) == (4, 2, 1)
+    assert [tuple(line) for line in report.notes] == [
+        (11, "cause 'bored' is not one of entity, source, dated, misread: left out; the label counts"),
+        (12, "is another label of the triple of line 11"),
+    ]
     assert [tuple(line) for line in report.skipped] == [
         (3, "is not JSON"),
         (4, "is not a JSON object"),
@@ -146,10 +152,15 @@ def test_labels_of_a_test_set_are_json_lines(world, keys, tmp_path) -> None:
         (8, "has a passage of 1001 characters, more than 1000"),
         *((line, "has no side (head or tail) with a question_version from 1") for line in (9, 10)),
     ]
-    columns = ("answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version")
+    columns = ("answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version", "cause")
     kept = list(ImportedLabel.objects.order_by("line").values_list(*columns))
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    assert kept == [("Y", "p-1", "", "", at, "", None), ("N", "", url, "She did.", None, "head", 2)]
+    assert kept == [
+        ("Y", "p-1", "", "", at, "", None, ""),
+        ("N", "", url, "She did.", None, "head", 2, ""),
+        ("Y", "", "", "", None, "", None, ""),
+        ("Y", "", "", "", None, "", None, "dated"),
+    ]
 
 
 def test_import_again_adds_nothing(world, keys, tmp_path) -> None:

@@ -6,7 +6,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.labelling.queue import claim_disputed, release, renew
-from annotation.models import Campaign, Slot
+from annotation.models import Campaign, Item, Slot
+from annotation.people.accounts import add_person
 from tests.annotation.factories import answer, claim, label_item, slot_for, windows_closed
 
 
@@ -126,12 +127,36 @@ def test_dispute_is_never_offered_to_who_labelled_it(world) -> None:
     assert claim_disputed(world.campaign, world.ada) == []
 
 
-def test_oldest_dispute_comes_first(world) -> None:
-    items = list(world.campaign.items.order_by("-order")[:3])
+def disputed(world, items: list[Item]) -> list[UUID]:
+    """Make disputes of these items, in this order; return their tickets."""
     for item in items:
         label_item(world, item, ann="Y", ben="N")
         windows_closed(item)
-    assert [s.item_id for s in claim_disputed(world.campaign, world.ada, 1)] == [items[0].pk]
+    return [Slot.objects.get(item=item, number=3).ticket for item in items]
+
+
+def test_oldest_dispute_comes_first_with_the_others_of_its_question(world) -> None:
+    items = list(world.campaign.items.order_by("-order"))  # two questions of three
+    disputed(world, [items[1], items[4], items[0]])
+    assert {s.item_id for s in claim_disputed(world.campaign, world.ada, 1)} == {items[1].pk, items[0].pk}
+    assert len(claim_disputed(world.campaign, world.ada, 2)) == 2
+    assert len(claim_disputed(world.campaign, world.ada, 3)) == 3
+
+
+def test_wished_dispute_comes_although_older_ones_wait_and_enough_are_held(world) -> None:
+    items = list(world.campaign.items.order_by("order"))
+    tickets = disputed(world, [items[0], items[3]])
+    assert [s.ticket for s in claim_disputed(world.campaign, world.ada, 1, first=tickets[1])] == [tickets[1]]
+    assert len(claim_disputed(world.campaign, world.ada, 1, first=tickets[0])) == 2
+    assert len(claim_disputed(world.campaign, world.ada, 1, first=tickets[0])) == 2
+
+
+def test_wished_dispute_that_another_holds_is_not_given(world) -> None:
+    items = list(world.campaign.items.order_by("order"))
+    (held, free) = disputed(world, [items[0], items[3]])
+    eva = add_person("eva", "adjudicator", world.campaign)[0]
+    claim_disputed(world.campaign, eva, 1, first=held)
+    assert [s.ticket for s in claim_disputed(world.campaign, world.ada, 1, first=held)] == [free]
 
 
 def test_queries_of_a_claim_do_not_grow(world, django_assert_num_queries) -> None:

@@ -13,8 +13,8 @@ from core.people.audit_log import record
 from tests.annotation.factories import LINK, label_item
 
 FIELDS = {
-    "label", "at", "answer", "source_url", "passage", "comment", "is_bulk", "active_ms", "away_ms", "pool", "question",
-    "words", "replaced_by",
+    "label", "at", "answer", "source_url", "passage", "comment", "cause", "is_bulk", "active_ms", "away_ms", "pool",
+    "question", "words", "replaced_by",
 }  # fmt: skip
 
 

@@ -1,19 +1,22 @@
 """The queue of an adjudicator: what waits, in which order, and nothing about items they labelled."""
 
+import json
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import answer_difference, blocked_disputes, describe_disputes
 from annotation.labelling.queue import claim_disputed
-from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
+from annotation.labelling.withdraw import reopen_judgement, return_dispute, withdraw_labels
 from annotation.messages.flags import answer_flag
-from annotation.models import Item, Judgement, Label, Slot
+from annotation.models import Campaign, Item, Judgement, Label, Slot
 from annotation.people.accounts import add_person
-from tests.annotation.factories import label_item, report_of, windows_closed
+from tests.annotation.factories import answer, label_and_release, label_item, report_of, windows_closed
 from tests.page import read
 
 URL = "/campaigns/p1/disputes"
@@ -130,8 +133,6 @@ def test_dispute_in_own_hands_is_marked_and_one_in_those_of_others_is_gone(world
     add_person("eva", "adjudicator", world.campaign)
     claim_disputed(world.campaign, world.ada)
     assert [row[5] for row in read(ada.get(URL)).rows] == ["in your hands"]
-    from django.contrib.auth.models import User
-
     eva = User.objects.get(username="eva")
     world.campaign.members.filter(person=eva).update(consented_at=timezone.now())
     assert read(as_user(eva).get(URL)).rows == []
@@ -160,6 +161,73 @@ def test_page_names_nobody(world, ada, items) -> None:
     html = ada.get(URL).content.decode()
     assert len(read(html).rows) == 1
     assert [word for word in (">ann<", ">ben<", "secret", "wikipedia") if word in html] == []
+
+
+def one_dispute(world, item: Item) -> Slot:
+    label_and_release(world, item, ann="Y", ben="N")
+    windows_closed(item)
+    return Slot.objects.get(item=item, number=3)
+
+
+def closed(client, ticket: object) -> str:
+    """Why the dispute with this ticket cannot be opened; "" if its page opens."""
+    page = read(client.get(f"/campaigns/p1/adjudicate?dispute={ticket}"))
+    return page.one("closed")["data-reason"] if page.has("closed") else ""
+
+
+def another_adjudicator(world) -> User:
+    eva = add_person("eva", "adjudicator", world.campaign)[0]
+    world.campaign.members.filter(person=eva).update(consented_at=timezone.now())
+    return eva
+
+
+def test_each_row_opens_its_dispute(world, ada, items) -> None:
+    slots = [one_dispute(world, item) for item in items[:2]]
+    links = [row.one(tag="a")["href"] for row in read(ada.get(URL)).all("dispute")]
+    assert links == [f"/campaigns/p1/adjudicate?dispute={slot.ticket}" for slot in slots]
+    assert [closed(ada, slot.ticket) for slot in slots] == ["", ""]
+    (config,) = read(ada.get(links[1])).one(id="config").children
+    assert json.loads(str(config))["first"] == str(slots[1].ticket)
+
+
+def test_dispute_of_another_adjudicator_says_so(world, as_user, ada, items) -> None:
+    slot, eva = one_dispute(world, items[0]), another_adjudicator(world)
+    claim_disputed(world.campaign, eva)
+    assert closed(ada, slot.ticket) == "held" and closed(as_user(eva), slot.ticket) == ""
+    assert read(ada.get(URL)).one("others").text == "1"
+    answer(eva, slot, "Y")
+    assert (closed(ada, slot.ticket), closed(as_user(eva), slot.ticket)) == ("decided", "own")
+    assert not read(ada.get(URL)).has("others")
+
+
+def test_lease_that_is_over_keeps_nobody_out(world, ada, items) -> None:
+    slot = one_dispute(world, items[0])
+    claim_disputed(world.campaign, another_adjudicator(world), now=timezone.now() - timedelta(hours=2))
+    assert closed(ada, slot.ticket) == "" and not read(ada.get(URL)).has("others")
+
+
+def test_what_keeps_a_dispute_closed(world, ada, items) -> None:
+    slot = one_dispute(world, items[0])
+    Label.objects.update(created_at=timezone.now())
+    assert closed(ada, slot.ticket) == "window"
+    windows_closed(items[0])
+    Campaign.objects.update(state="paused")
+    assert closed(ada, slot.ticket) == "campaign"
+    Campaign.objects.update(state="open")
+    report_of(world, world.ada, "words", "fix", asked=claim_disputed(world.campaign, world.ada)[0])
+    assert closed(ada, slot.ticket) == "reported"
+
+
+def test_returned_dispute_and_one_that_is_not_theirs_to_see(world, as_user, ada, items) -> None:
+    slot = one_dispute(world, items[0])
+    (held,) = claim_disputed(world.campaign, world.ada)
+    return_dispute(world.ada, held.ticket, held.lease, "another city")
+    assert closed(ada, slot.ticket) == "returned"
+    label_item(world, items[1], ada="Y", ben="N")
+    windows_closed(items[1])
+    own = Slot.objects.get(item=items[1], number=3)
+    assert closed(ada, own.ticket) == closed(ada, uuid4()) == closed(ada, "nonsense") == "over"
+    assert closed(ada, items[1].slots.get(annotator=world.ben).ticket) == "over"
 
 
 @pytest.mark.parametrize(

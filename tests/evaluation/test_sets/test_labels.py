@@ -76,7 +76,8 @@ def text_of(path: Path) -> str:
 
 def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
     Label.objects.filter(pk=Label.objects.order_by("pk")[0].pk).update(passage="She <b>lived</b> there.")
-    ImportedLabel.objects.filter(annotator="=Alice").update(passage="In 1815.")
+    ImportedLabel.objects.filter(annotator="=Alice").update(passage="In 1815.", cause="entity")
+    Label.objects.filter(slot__number=3).update(cause="dated")
     qrels = freeze_qrels(world.pool, "v1")
     lines = [json.loads(line) for line in export(qrels, tmp_path / "out")["labels.jsonl"].splitlines()]
     triple = {pk: key(world, item.triple).split("\t") for item in items_of(world) for pk in [item.pk]}
@@ -99,6 +100,7 @@ def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
                 "question_version": 1 if first else 2,
                 "guideline_version": 1 if first else label_guidelines(label),
                 "evidence": LINK,
+                **({"cause": "dated"} if label.slot.number == 3 else {}),
                 **({"passage": "She <b>lived</b> there."} if first else {}),
             }
         )
@@ -110,6 +112,7 @@ def test_every_label_that_counted_is_a_line(world: World, tmp_path: Path):
             "role": "import",
             "annotator": pseudonym(qrels, "=Alice"),
             "at": "2025-01-02T03:04:05Z",
+            "cause": "entity",
             "evidence": ODD,
             "passage": "In 1815.",
         },
