@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0009_notice_settings")]
+    dependencies = [("annotation", "0011_preparing")]
 
     operations = [
         migrations.AddField(
