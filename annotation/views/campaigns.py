@@ -22,6 +22,7 @@ from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, R
 from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
+from annotation.models.slot import PLACES
 from annotation.people.invitations import open_invitations
 from annotation.quality.reports import AgreementReport, agreement_report, weakest
 from annotation.questions.reading import named, unread_relations, without_words, write_address
@@ -184,7 +185,7 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
     if done is not None:
         messages.success(request, told.items_done(act, done))
         return redirect(back)
-    seconds = each / 1000 * found.labels if (each := pace(campaign)) else None
+    seconds = each / 1000 * len(PLACES) * found.items if (each := pace(campaign)) else None
     context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back}
     context["query"] = request.POST.get("back", "")
     return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)

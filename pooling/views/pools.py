@@ -42,7 +42,7 @@ def pools(request: HttpRequest) -> HttpResponse:
     to_people = Count("triples", filter=Q(triples__reason=TO_PEOPLE))
     rows = Pool.objects.select_related("graph").annotate(num_triples=Count("triples"), num_to_people=to_people)
     listed = archivable_page(request, rows.order_by("-created_at", "-id"), "pools")
-    working = {job.pool_id: job for job in work_on(*listed["page"])}
+    working = {job.pool_id: job for job in reversed(work_on(*listed["page"]))}
     return render(request, "pooling/pools/list.html", listed | {"working": working})
 
 

@@ -75,8 +75,8 @@ def families_of(page: Any) -> dict[int, str]:
 
 
 def working_on(systems: Iterable[System]) -> dict[int | None, Job]:
-    """Return the job under way of each system that has one, by the id of the system."""
-    return {job.system_id: job for job in live_jobs(Q(system__in=[system.pk for system in systems]))}
+    """Return the oldest job under way of each system that has one, by the id of the system."""
+    return {job.system_id: job for job in reversed(live_jobs(Q(system__in=[system.pk for system in systems])))}
 
 
 def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:

@@ -70,7 +70,7 @@ def test_result_shows_stage_count_rate_and_time_left_of_the_work_on_it(client) -
     assert work["data-job"] == str(job.pk) and job.stage in work.text
     assert work.text.endswith("350 of 1,000 % of an epoch · 10 per second · 1 min 05 s left")
     assert work.one(tag="progress")["value"] == "35"
-    start(TRAINING)
+    make_job(PoolingJob.SCORE, JobState.QUEUED, system=start(TRAINING).system)  # waits for the training
     assert parse(client.get("/graphs/town/systems")).texts("working") == ["35 %, 1 min 05 s left"]
 
 
