@@ -50,9 +50,10 @@ def by_judged(context: Context) -> list[Section]:
     shown = Section(
         "judged",
         "Which systems can be compared",
-        "How much of what each system returns first has been judged. What nobody judged counts as wrong in most"
-        f" measures, so a system that was not pooled is comparable only where at least {100 * share:g} % of its first"
-        f" {min(TOP, pool.depth)} candidates are judged, of those that the pool could hold{_limit_says(rows)}.",
+        "How many of the first candidates of each system are judged. Most measures count unjudged candidates as wrong,"
+        f" so a system that was not pooled is comparable only if at least {100 * share:g} % of its first"
+        f" {min(TOP, pool.depth)} candidates are judged. Candidates that the pool cannot contain do not count in this"
+        f" share.{_limit_says(rows)}",
         f"Labels: {context.labels.name}, questions of the seeds; assumed negatives {assumed} as judged. Not pooled:"
         f" among its first {pool.depth} candidates, the depth of the pool.",
         [_judged_table(context, rows, cuts)],
@@ -65,11 +66,14 @@ def by_judged(context: Context) -> list[Section]:
 
 
 def _limit_says(rows: Sequence[Judged]) -> str:
-    """Say the largest judged share that any system could have, where the pool holds fewer than k candidates."""
+    """Say the largest judged share that any system could have if the pool has fewer than k candidates, or nothing."""
     limit = rows[0].limits[rows[0].k] if rows else None
     if limit is None or limit == 1:
         return ""
-    return f": it holds too few candidates of some questions, so no system can have more than {100 * limit:.1f} %"
+    return (
+        " The pool has fewer candidates for some questions, so without this rule no system could have more than"
+        f" {100 * limit:.1f} %."
+    )
 
 
 def judged_rows(context: Context) -> list[Judged]:

@@ -96,7 +96,7 @@ def preview_lines(reading: Reading) -> Iterator[str]:
     yield f"Read as {shown.layout}."
     if shown.drawn:
         names = " and ".join(shown.drawn)
-        yield f"Not in the files: {names}. Drawn from train, in which every entity and relation stays."
+        yield f"Not in the files: {names}. Drawn from train; every entity and relation stays in train."
     for split in shown.splits:
         yield f"{split.split}: {plural(split.triples, 'triple')} of {split.file} ({split.form})"
         yield from (f"    {h} | {r} | {t}" for h, r, t in split.first)
