@@ -239,7 +239,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     rita.opens(f"/pools/{POOL}/evaluation/depth", "Pool depth")
     rita.page.locator("[data-chart] svg.wide").first.wait_for()
 
-    # the adjudicator sees two answers without names and decides, with a reason and a link of her own
+    # the adjudicator sees two answers without names and decides, with a link of her own and a reason, a key each
     ada = Visitor(browser, site, "Ada")
     ada.starts(f"/campaigns/{POOL}/adjudicate")
     ada.page.wait_for_selector("[data-loop]:not([hidden])")
@@ -248,9 +248,9 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     assert "yes" in given.lower() and "no" in given.lower()
     question = ada.page.text_content("[data-question]")
     ada.page.fill("#link", "https://en.wikipedia.org/wiki/Family")
-    ada.page.fill("#reason", "The record says so.")
-    ada.page.locator("#reason").blur()
+    ada.page.locator("#link").blur()
     press(ada.page, "y")
+    press(ada.page, "d")
     ada.page.wait_for_function(
         "q => document.querySelector('[data-idle]').checkVisibility() "
         "|| document.querySelector('[data-question]').textContent !== q",

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
 from annotation.campaigns.outlook import workers
-from annotation.enums import Answer, CampaignState, EvidenceRule, ItemState, Verdict
+from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, ItemState, Verdict
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
@@ -249,4 +249,6 @@ class LabelForm(PageForm):
     answer = forms.ChoiceField(label=_("Answer"), choices=Answer.choices, widget=forms.RadioSelect)
     source_url = forms.CharField(label=_("Link to evidence"), max_length=2000, required=False)
     passage = forms.CharField(label=_("What the source says"), max_length=1000, required=False)
+    # of a decision: the page takes it out of the form of any other label
+    cause = forms.ChoiceField(label=_("Reason"), choices=[("", _("in your words")), *Cause.choices], required=False)
     comment = forms.CharField(label=_("Comment"), max_length=2000, required=False)

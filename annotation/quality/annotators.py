@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from django.contrib.auth.models import User
 from django.db.models import Q, Sum
 
-from annotation.enums import Answer, CheckKind, SlotState, Verdict
+from annotation.enums import Answer, Cause, CheckKind, SlotState, Verdict
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, CheckLabel, Flag, Label, SurplusLabel
 from annotation.models.slot import ADJUDICATION
@@ -40,6 +40,7 @@ class Work:
     changed: int = 0
     decided: int = 0  # labels on items that an adjudicator decided with yes or no
     overturned: int = 0  # of these, otherwise than this person
+    causes: Counter[str] = field(default_factory=Counter)  # of these, by the adjudicator's reason where one was chosen
     decisions: int = 0  # as an adjudicator
     withdrawn: int = 0
     num_quick: int = 0
@@ -89,6 +90,11 @@ class Work:
     @property
     def overturn(self) -> Share:
         return Share(self.overturned, self.decided)
+
+    @property
+    def overturned_why(self) -> list[tuple[str, int]]:
+        """Return the reasons of adjudicators in words with their numbers, most first."""
+        return [(str(Cause(cause).label), number) for cause, number in self.causes.most_common()]
 
 
 class Annotator(NamedTuple):
@@ -185,6 +191,7 @@ class _Version(NamedTuple):
     answer: str
     active_ms: int
     is_bulk: bool
+    cause: str
     created_at: datetime
     supersedes: int | None
 
@@ -196,7 +203,7 @@ def _add_labels(
     if person is not None:  # other people's decisions tell what was overturned
         rows = rows.filter(Q(annotator=person) | Q(slot__number=ADJUDICATION))
     columns = ("slot_id", "slot__number", "slot__state", "item_id", "annotator_id", "answer", "active_ms", "is_bulk")
-    versions = rows.values_list(*columns, "created_at", "supersedes_id")
+    versions = rows.values_list(*columns, "cause", "created_at", "supersedes_id")
     newest: dict[int, _Version] = {}
     spent: dict[int, int] = defaultdict(int)
     for row in versions.iterator():
@@ -206,7 +213,7 @@ def _add_labels(
         if person is None or version.person == person.pk:
             found[key(version.person, version.created_at)].active_ms += version.active_ms
     decisions = {
-        version.item: version.answer
+        version.item: version
         for version in newest.values()
         if version.number == ADJUDICATION and version.state == SlotState.ANSWERED
     }
@@ -215,7 +222,7 @@ def _add_labels(
             _add_label(found[key(version.person, version.created_at)], version, spent[version.slot], decisions)
 
 
-def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, str]) -> None:
+def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, _Version]) -> None:
     if version.state == SlotState.WITHDRAWN:
         work.withdrawn += 1
     elif version.number == ADJUDICATION:
@@ -228,10 +235,12 @@ def _add_label(work: Work, version: _Version, spent: int, decisions: dict[int, s
         work.num_quick += spent < QUICK_MS and not version.is_bulk
         work.num_cant_tell += version.answer == Answer.CANT_TELL
         work.changed += version.supersedes is not None
-        decision = decisions.get(version.item, Answer.CANT_TELL)
-        if decision != Answer.CANT_TELL:
+        decision = decisions.get(version.item)
+        if decision is not None and decision.answer != Answer.CANT_TELL:
             work.decided += 1
-            work.overturned += decision != version.answer
+            if decision.answer != version.answer:
+                work.overturned += 1
+                work.causes.update([decision.cause] if decision.cause else [])
 
 
 def _add_checks(found: dict[Key, Work], key: Callable[[int, datetime], Key], answers: Any) -> None:

@@ -31,7 +31,7 @@ from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown
-from annotation.models import Campaign
+from annotation.models import Campaign, Label
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
@@ -159,9 +159,12 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dic
         if ticket in changeable:
             initial = {"label": label.client_id, "client_id": uuid4(), "answer": label.answer}
             initial |= {"source_url": label.source_url, "passage": label.passage, "comment": label.comment}
+            initial["cause"] = label.cause
             form = LabelForm(initial=initial, auto_id=f"l{label.client_id}_%s")
             if refused is not None and refused.data.get("label") == str(label.client_id):
                 refused.auto_id = form.auto_id
                 form = refused
+            if not (isinstance(label, Label) and label.slot.is_adjudication):
+                del form.fields["cause"]
         rows.append({"label": label, "question": question_text(asked, label.template, graph).statement, "form": form})
     return rows

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from annotation.campaigns.overview import pace
 from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.messages.flags import report
@@ -95,6 +96,17 @@ def test_overturn_rate(world, items):
     decide(world, ada="N")
     assert (work_of(world, world.ann).overturn, work_of(world, world.ben).overturn) == (Share(3, 3), Share(0, 3))
     assert (work_of(world, world.ada).decisions, work_of(world, world.ada).labels) == (3, 0)
+
+
+def test_reasons_of_adjudicators_are_counted_where_they_overturned(world, items):
+    label_all(world, items[:4], "YY?Y", "NNNY")
+    disputes = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
+    for slot, cause in zip(disputes, ("dated", "", "dated"), strict=True):
+        answer(world.ada, slot, "N", cause=cause)
+    assert work_of(world, world.ann).overturned_why == [("out of date", 2)]  # the third has its reason in words
+    assert work_of(world, world.ben).overturned_why == work_of(world, world.ada).overturned_why == []
+    withdraw_labels(world.campaign, world.ada)
+    assert work_of(world, world.ann).overturned_why == []
 
 
 def test_undecided_dispute_overturns_nobody(world, items):

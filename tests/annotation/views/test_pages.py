@@ -7,9 +7,10 @@ from uuid import uuid4
 import pytest
 
 from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import change
 from annotation.models import Label
-from tests.annotation.factories import LINK, label_item, windows_closed
+from tests.annotation.factories import LINK, answer, label_and_release, label_item, windows_closed
 from tests.page import read, refusal
 
 PAGES = ("annotate", "labels", "adjudicate", "guidelines")
@@ -36,7 +37,8 @@ def test_every_page_as_everybody(world, as_user, who, expected) -> None:
 def test_loop_page_tells_its_script_where_to_go_and_no_more(world, as_user, page) -> None:
     html = as_user(world.ada).get(f"/campaigns/p1/{page}").content.decode()
     config = json.loads(read(html).one(tag="script", id="config").text)
-    assert set(config) == {"person", "pool", "role", "evidence_rule", "guidelines_version", "urls"}
+    more = {"first"} if page == "adjudicate" else set()
+    assert set(config) == {"person", "pool", "role", "evidence_rule", "guidelines_version", "urls"} | more
     assert set(config["urls"]) == {
         "claim",
         "submit",
@@ -84,6 +86,24 @@ def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
     assert Label.objects.get(annotator=world.ann, superseded_by=None).answer == "N"
 
 
+def test_my_labels_shows_and_changes_the_reason_of_a_decision(world, as_user) -> None:
+    first, second = world.campaign.items.all()[:2]
+    label_and_release(world, first, ann="Y", ben="N")
+    label_item(world, second, ada="Y")
+    windows_closed(first)
+    answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "Y", cause="dated", comment="")
+    client = as_user(world.ada)
+    decision, own = read(client.get("/campaigns/p1/labels")).all("label")  # the newest first
+    assert decision.has("cause") and not own.has("cause")
+    assert decision.has(tag="select", name="cause") and not own.has(tag="select", name="cause")
+    label = Label.objects.get(slot__number=3)
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "N", "source_url": LINK}
+    assert client.post("/campaigns/p1/labels", form | {"cause": ""}).status_code == 422
+    assert client.post("/campaigns/p1/labels", form | {"cause": "misread"}).status_code == 302
+    changed = Label.objects.get(slot__number=3, superseded_by=None)
+    assert (changed.answer, changed.cause) == ("N", "misread")
+
+
 def test_label_of_somebody_else_is_not_changed_through_the_page(world, as_user) -> None:
     label_item(world, world.campaign.items.first(), ben="N")
     label = Label.objects.get()
@@ -106,5 +126,5 @@ def test_queries_of_my_labels_do_not_grow(world, as_user, labels, django_assert_
         label_item(world, item, ann="Y")
     client = as_user(world.ann)
     client.get("/campaigns/p1/labels")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         client.get("/campaigns/p1/labels")
