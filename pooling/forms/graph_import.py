@@ -44,8 +44,8 @@ class GraphFilesForm(PageForm):
 
     sent = FilesField(
         label="Files",
-        help_text=f"The files of a folder, or one .zip, .tar.gz or file; at most {MOST_FILES} files and "
-        f"{MOST_BYTES // 10**6} MB, also when unpacked. {ON_SERVER}",
+        help_text="Drop them on the field, or choose them: the files of a folder, or one .zip, .tar.gz or file; at "
+        f"most {MOST_FILES} files and {MOST_BYTES // 10**6} MB, also when unpacked. {ON_SERVER}",
         error_messages={"required": "Choose the files of a graph.", "empty": "A file is empty: leave it out."},
         allow_empty_file=True,
     )
