@@ -11,7 +11,7 @@ def check_ranks(listed: Listed, read: RunFile, graph: GraphArrays, name: str, sc
     """Return what the ranks of a run contradict in its scores, as a sentence; empty if nothing.
 
     TrecError where more than half of the lines that follow a better score contradict, unless `scores_decide`: such
-    scores may be distances, of which the lowest is the best.
+    scores may be distances, where the lowest is the best.
     """
     wrong = contradictions(listed, read.rank)
     if not len(wrong):
@@ -21,9 +21,9 @@ def check_ranks(listed: Listed, read: RunFile, graph: GraphArrays, name: str, sc
     if scores_decide or 2 * len(wrong) <= following:
         return f"{seen} (first: line {read.line[wrong].min():,}); the scores decide."
     raise TrecError(
-        f"{name}: {seen[0].lower()}{seen[1:]} of {len(listed.line):,}. {_example(listed, read, graph, wrong)} Turn the "
-        "scores round if the lowest is the best (score = -rank will do), or say that the scores decide "
-        "(--scores-decide, the box on the page, scores_decide in the API). Nothing was imported."
+        f"{name}: {seen[0].lower()}{seen[1:]} of {len(listed.line):,}. {_example(listed, read, graph, wrong)} If the "
+        "lowest score is the best, reverse the scores (score = -rank works). If the scores are right, say that they "
+        "decide (--scores-decide, the box on the page, scores_decide in the API). Nothing was imported."
     )
 
 
