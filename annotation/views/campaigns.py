@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db.models import Q
 from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -32,7 +33,7 @@ from annotation.views import told
 from annotation.views.campaign_charts import agreement_chart, labels_chart
 from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.next_steps import next_steps
-from core.enums import LIVE
+from core.jobs.lifecycle import live_jobs
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required, no_store
 from core.views.acts import attempt, do_act, or_message, posted
@@ -118,7 +119,7 @@ def _open(request: SignedInRequest, pool: Pool) -> HttpResponse:
     if prepared := Campaign.every.filter(pool=pool).first():
         members = prepared.members.values("person").distinct().count()
         context |= {"people": members, "invited": open_invitations(prepared).count()}
-    context["opening"] = pool.jobs.filter(kind=AnnotationJob.OPEN_CAMPAIGN, state__in=LIVE).first()
+    context["opening"] = live_jobs(Q(pool=pool, kind=AnnotationJob.OPEN_CAMPAIGN))
     context |= {"without_words": odd, "named": named(odd), "write": write_address(pool), "unread": len(unread)}
     return render(request, "annotation/campaigns/closed.html", context | {"orders": ORDERS.values()})
 

@@ -4,10 +4,12 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
+from annotation.enums import AnnotationJob
 from annotation.forms.release import AuditForm, OrderForm, StoppingForm
 from annotation.models import Campaign
 from annotation.release.audit_sample import audited, draw_audit
@@ -16,6 +18,7 @@ from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order_or_start, set_stopping
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
+from core.jobs.lifecycle import live_jobs
 from core.models import Job
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import Handler, do_act, posted
@@ -45,6 +48,7 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
         "older": campaign.items.filter(batch=None).count(),
     }
     context |= {"orders": ORDERS.values(), "chosen": ORDERS.get(campaign.order)}
+    context["work"] = live_jobs(Q(pool=campaign.pool, kind=AnnotationJob.RELEASE))
     context |= {"unreleased": left, "next_size": min(campaign.batch_size, left)}
     context |= {"stopped": stop_reason(campaign) if left else "", "is_closed": campaign.is_closed}
     status = 422 if request.method == "POST" else 200  # a form, or a message, says what was refused

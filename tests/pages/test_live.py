@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.enums import AnnotationJob
 from core.enums import JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from pooling.enums import PoolingJob, PoolState
 from pooling.models import Pool, System
 from tests.page import Element, parse
-from tests.pages.world import make_job
+from tests.pages.world import make_job, make_pool
 
 TRAINING, POOLING, STUDYING = PoolingJob.TRAIN, PoolingJob.EXTEND_POOL, EvaluationJob.OPEN_WORLD
 # page: the part that renews itself, and the kind of work that it shows
@@ -64,6 +65,21 @@ def test_part_renews_itself_while_work_goes_on(url: str, client) -> None:
     assert renewed(client.get(url)) == []
 
 
+def test_order_shows_the_release_of_triples_while_it_goes_on(client) -> None:
+    url = "/pools/town-pool/campaign/order"
+    assert renewed(client.get(url)) == []
+    job = make_job(AnnotationJob.RELEASE, pool=Pool.objects.get())
+    (part,) = renewed(client.get(url))
+    assert part["id"] == "work" and part.one("work")["data-job"] == str(job.pk)
+
+
+def test_campaign_shows_how_far_its_opening_is(world: dict, client) -> None:
+    pool = make_pool(world["graph"], "second")
+    make_job(AnnotationJob.OPEN_CAMPAIGN, pool=pool)
+    (part,) = renewed(client.get("/pools/second/campaign"))
+    assert part["id"] == "opening" and part.has("work")
+
+
 def test_result_shows_stage_count_rate_and_time_left_of_the_work_on_it(client) -> None:
     job = start(POOLING)
     work = parse(client.get("/pools/town-pool/triples")).one("work")
@@ -101,6 +117,12 @@ def test_systems_page_tells_that_training_ended_and_keeps_what_was_ticked(world:
     assert row.locator("input").is_checked()
     assert page.evaluate("document.activeElement.textContent") == "RotatE"
     assert page.locator("#systems[hx-trigger]").count() == 0
+    job = make_job(AnnotationJob.RELEASE, pool=Pool.objects.get())
+    page.goto("/pools/town-pool/campaign/order")
+    page.locator("#work").wait_for()
+    Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
+    page.locator("#work").wait_for(state="detached", timeout=60_000)  # the page came anew
+    assert page.locator("h2").count() > 0
     Pool.objects.update(state=PoolState.BUILDING)
     job = start(POOLING)
     page.goto("/pools/town-pool/triples")

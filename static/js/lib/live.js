@@ -36,6 +36,11 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr } = event.detail;
   if (!target.id || !target.hasAttribute("hx-trigger")) return;
   const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  if (!page.getElementById(target.id)) { // the work is over, and with it the part that showed it
+    event.detail.shouldSwap = false;
+    if (xhr.status === 200) location.replace(location.href);
+    return;
+  }
   const parts = [target.id, "page-state", "page-actions"].map((id) => [document.getElementById(id), page.getElementById(id)]);
   if (parts.every(([now, then]) => !now || !then || same(now, then))) {
     event.detail.shouldSwap = false;
