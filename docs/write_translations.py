@@ -45,7 +45,8 @@ class Marked(NamedTuple):
 def _of_file(path: Path, code: str, method: str) -> Iterator[Marked]:
     # a template becomes Python with its texts in calls; what its lines begin with is no indentation
     lines = "".join(f"{line.strip()}\n" for line in code.splitlines()) if path.suffix in (".html", ".txt") else code
-    for _, text, _, context in extract(method, io.BytesIO(lines.encode()), WORDS):
+    options = {"parse_template_string": True}  # texts within `${…}` of scripts too
+    for _, text, _, context in extract(method, io.BytesIO(lines.encode()), WORDS, options=options):
         yield Marked(tuple(text) if isinstance(text, (list, tuple)) else text, context, str(path.relative_to(ROOT)))
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, FlagKind
-from annotation.errors import AnswerRefused, NotYours
+from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.transitions import release_slots
 from annotation.models import Campaign, Check, Flag, Label, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
@@ -88,7 +88,7 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
     """
     reply = reply.strip()
     if not reply or len(reply) > MAX_TEXT or "\0" in reply:
-        raise AnswerRefused(f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it.")
+        raise CampaignError(f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it.")
     with transaction.atomic():
         opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
         done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1

@@ -4,6 +4,7 @@ import { goal, setGoal } from "./lib/goal.js";
 import { bindKeymap } from "./lib/keymap_form.js";
 import { message, show } from "./lib/messages.js";
 import { read, write } from "./lib/stored.js";
+import { gettext } from "./lib/words.js";
 
 const KEPT = {
   view: { stored: "triplepool:view", values: ["one", "group"], usual: "one" },
@@ -11,8 +12,8 @@ const KEPT = {
   pace: { stored: "triplepool:pace", values: ["300", "600", "1000"], usual: "300" },
 };
 
-const SAVED = message("saved", "Saved in this browser.");
-const OFF = message("storage-off", "This browser keeps nothing: its storage is off.");
+const SAVED = message("saved", gettext("Saved in this browser."));
+const OFF = message("storage-off", gettext("This browser keeps nothing: its storage is off."));
 const told = document.querySelector("[data-saved]");
 
 for (const [name, { stored, values, usual }] of Object.entries(KEPT)) {

@@ -5,9 +5,10 @@ import { One } from "./lib/one.js";
 import { Page } from "./lib/page.js";
 import { Rows } from "./lib/rows.js";
 import { read, write } from "./lib/stored.js";
+import { gettext } from "./lib/words.js";
 
 const VIEW = "triplepool:view";
-const NO_REASON = message("no-reason", "Say in a few words why you can’t tell.");
+const NO_REASON = message("no-reason", gettext("Say in a few words why you can’t tell."));
 const why = document.getElementById("why");
 const problem = document.getElementById("why-error");
 const labels = { comment: document.querySelector("[data-comment-label]"), why: document.querySelector("[data-why-label]") };

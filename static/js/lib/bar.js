@@ -1,8 +1,9 @@
 // The answer bar: always at the same place, whatever is above it. A press that comes too fast makes it blink.
 
 import { message } from "./messages.js";
+import { gettext } from "./words.js";
 
-const TOO_FAST = message("too-fast", "Too fast: this question had just come, so nothing was answered. Press again.");
+const TOO_FAST = message("too-fast", gettext("Too fast: this question had just come, so nothing was answered. Press again."));
 const BLINK_MS = 600;
 
 export class AnswerBar {

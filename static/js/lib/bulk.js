@@ -5,6 +5,7 @@ import { hostsOf } from "./evidence.js";
 import { problemOf } from "./links.js";
 import { keyCap } from "./keymap.js";
 import { message } from "./messages.js";
+import { filled, gettext, number } from "./words.js";
 
 const WAIT_MS = 10000;
 
@@ -24,7 +25,7 @@ export class Bulk {
   // open: how many rows of the question have no answer
   show(open) {
     this.button.hidden = open < 2;
-    this.button.querySelector("span").textContent = `No for the remaining ${open}`;
+    this.button.querySelector("span").textContent = filled(gettext("No for the remaining {n}"), { n: number(open) });
   }
 
   begin() {
@@ -50,7 +51,9 @@ export class Bulk {
     }
     this.rows = open.map((shown) => shown.row);
     this.timer = setTimeout(() => this.send(), WAIT_MS);
-    page.say("info", message("bulk", `No for ${open.length} candidates. Undo (${keyCap("u")}) takes all of them back; in 10 seconds they are sent.`));
+    page.say("info", message("bulk", filled(
+      gettext("No for {n} candidates. Undo ({key}) takes all of them back; in 10 seconds they are sent."), { n: number(open.length), key: keyCap("u") },
+    )));
     page.changed();
     view.advance(null);
   }

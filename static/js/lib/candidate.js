@@ -4,11 +4,19 @@ import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, searchable, shorten } from "./evidence.js";
 import { cleanLink, problemOf } from "./links.js";
 import { message, show, showProblem } from "./messages.js";
+import { filled, gettext } from "./words.js";
 
-export const SAID = { Y: "Yes", N: "No", "?": "Can’t tell" };
-const STATE = { waiting: "sent in a moment", unsent: "not saved yet", saved: "saved", apart: "kept apart", refused: "not saved", elsewhere: "answered in another tab" };
-const NO_REASON = message("no-reason", "Say in a few words why you can’t tell.");
-const WHOSE = { own: message("own", "own link"), question: message("question", "from the question") };
+export const SAID = { Y: gettext("Yes"), N: gettext("No"), "?": gettext("Can’t tell") };
+const STATE = {
+  waiting: gettext("sent in a moment"),
+  unsent: gettext("not saved yet"),
+  saved: gettext("saved"),
+  apart: gettext("kept apart"),
+  refused: gettext("not saved"),
+  elsewhere: gettext("answered in another tab"),
+};
+const NO_REASON = message("no-reason", gettext("Say in a few words why you can’t tell."));
+const WHOSE = { own: message("own", gettext("own link")), question: message("question", gettext("from the question")) };
 const INNER = "button, input, a";
 
 export class CandidateRow {
@@ -32,7 +40,7 @@ export class CandidateRow {
     this.find("[data-key]").textContent = this.candidate.key;
     fillCard(this.find("[data-card]"), this.candidate, true);
     this.find("[data-alone]").textContent = this.candidate.label;
-    this.find("[data-both]").textContent = `with ${this.fixed.label}`;
+    this.find("[data-both]").textContent = filled(gettext("with {name}"), { name: this.fixed.label });
     this.find("[data-searches]").hidden = !searchable(item).length;
     this.fillSearches();
     this.error = this.find("[data-error]");
@@ -98,8 +106,10 @@ export class CandidateRow {
 
   name() {
     const { done, item } = this.row;
-    const answer = done?.given ? `Answered ${SAID[done.given.answer]}, ${STATE[done.state]}.` : done ? "Answered in another tab." : "Not answered yet.";
-    this.root.setAttribute("aria-label", `${this.number} of ${this.view.rows.size}. ${item.question} ${answer}`);
+    const answer = done?.given
+      ? filled(gettext("Answered {answer}, {state}."), { answer: SAID[done.given.answer], state: STATE[done.state] })
+      : done ? gettext("Answered in another tab.") : gettext("Not answered yet.");
+    this.root.setAttribute("aria-label", `${filled(gettext("{n} of {all}."), { n: this.number, all: this.view.rows.size })} ${item.question} ${answer}`);
   }
 
   draw() {
@@ -123,10 +133,11 @@ export class CandidateRow {
     const link = isSaved ? done.given.source_url : drafts.linkOf(item);
     const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
     const whose = isOwn ? WHOSE.own : WHOSE.question;
-    this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : "no link yet";
+    this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : gettext("no link yet");
     show(this.find("[data-whose]"), link ? whose : null);
-    this.find("[data-change-link]").textContent = isOwn && link ? "Change link" : "Own link";
-    this.find("[data-change-link]").setAttribute("aria-label", `${isOwn && link ? "Change link" : "Own link"} for ${this.candidate.label}`);
+    const act = isOwn && link ? gettext("Change link") : gettext("Own link");
+    this.find("[data-change-link]").textContent = act;
+    this.find("[data-change-link]").setAttribute("aria-label", `${act}: ${this.candidate.label}`);
     if (document.activeElement !== this.field) this.field.value = drafts.own.get(item.slot) ?? "";
   }
 

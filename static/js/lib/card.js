@@ -1,5 +1,7 @@
 // An entity card: what the graph says of an entity. Everything that came is shown as text.
 
+import { gettext } from "./words.js";
+
 const WEB = new Set(["http:", "https:"]);
 
 function webAddress(link) {
@@ -26,7 +28,7 @@ function parts({ types, description, aliases, link, facts }) {
     found.push(list);
   }
   if (description) found.push(element("p", "card-description break", description));
-  if (aliases.length) found.push(element("p", "card-aliases break", `Also: ${aliases.join(", ")}`));
+  if (aliases.length) found.push(element("p", "card-aliases break", `${gettext("Also:")} ${aliases.join(", ")}`));
   if (facts.length) {
     const list = element("ul", "card-facts");
     list.append(...facts.map(fact));

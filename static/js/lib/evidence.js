@@ -2,8 +2,9 @@
 
 import { cleanLink } from "./links.js";
 import { openAside } from "./side.js";
+import { filled, gettext, number } from "./words.js";
 
-export const RULE = { both: "required for yes and no", yes: "required for yes", never: "optional" };
+export const RULE = { both: gettext("required for yes and no"), yes: gettext("required for yes"), never: gettext("optional") };
 
 // The questions of an answer of the server, each with its own sources: {name, host, search}.
 export const itemsOf = (data) => data.items.map((item) => ({ ...item, sources: data.sources[item.relation] ?? [] }));
@@ -48,7 +49,7 @@ export function fillSearches(list, item, what, few, keys = 0) {
   });
   const rest = entries.slice(few);
   if (rest.length > 1 && !("all" in list.dataset)) {
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "button-plain", textContent: `${rest.length} more` });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button-plain", textContent: filled(gettext("{n} more"), { n: number(rest.length) }) });
     button.addEventListener("click", () => {
       list.dataset.all = "";
       fillSearches(list, item, what, few, keys);

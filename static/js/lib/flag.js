@@ -1,9 +1,10 @@
 // The dialog that reports a question. Reporting answers nothing: the question stays.
 
 import { message, showProblem } from "./messages.js";
+import { gettext } from "./words.js";
 
-const NO_KIND = message("no-kind", "Choose what is wrong.");
-const NO_TEXT = message("no-text", "Say in a sentence what is wrong.");
+const NO_KIND = message("no-kind", gettext("Choose what is wrong."));
+const NO_TEXT = message("no-text", gettext("Say in a sentence what is wrong."));
 
 export class FlagDialog {
   constructor(dialog, send) {

@@ -3,9 +3,10 @@
 import { keyCap } from "./keymap.js";
 import { message } from "./messages.js";
 import { read, write } from "./stored.js";
+import { filled, gettext } from "./words.js";
 
-const CHANGED = message("changed", `The guidelines have changed. Press ${keyCap("g")} to read them.`);
-const UNREAD = message("unread", `Read the guidelines before you begin: press ${keyCap("g")}.`);
+const CHANGED = message("changed", filled(gettext("The guidelines have changed. Press {key} to read them."), { key: keyCap("g") }));
+const UNREAD = message("unread", filled(gettext("Read the guidelines before you begin: press {key}."), { key: keyCap("g") }));
 
 export class Guidelines {
   constructor(config, dialog, say) {

@@ -1,26 +1,31 @@
 // What stands on the page while there is no question, and when it looks again.
 
 import { message, show } from "./messages.js";
+import { filled, gettext, ngettext, number } from "./words.js";
 
 const LOOK_MS = 60000;
 const ANNOTATOR = {
-  nothing: ["Nothing is left for you here", "Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed."],
+  nothing: [gettext("Nothing is left for you here"), gettext("Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed.")],
 };
 const ADJUDICATOR = {
-  nothing: ["No dispute waits for you", "A question comes here when two people answered it differently, never one that you answered yourself."],
-  later: ["No dispute is open yet", ""],
+  nothing: [gettext("No dispute waits for you"), gettext("A question comes here when two people answered it differently, never one that you answered yourself.")],
+  later: [gettext("No dispute is open yet"), ""],
 };
 const BOTH = {
-  loading: ["Fetching questions", ""],
-  paused: ["This campaign is paused", "It gives out no questions for a while. Your labels are saved."],
-  closed: ["This campaign is closed", "It gives out no more questions. Your labels are saved."],
-  failed: ["No questions came", "What went wrong stands above. Nothing is lost."],
-  offline: ["The server cannot be reached", "Look again when you are connected. Nothing is lost."],
+  loading: [gettext("Fetching questions"), ""],
+  paused: [gettext("This campaign is paused"), gettext("It gives out no questions for a while. Your labels are saved.")],
+  closed: [gettext("This campaign is closed"), gettext("It gives out no more questions. Your labels are saved.")],
+  failed: [gettext("No questions came"), gettext("What went wrong stands above. Nothing is lost.")],
+  offline: [gettext("The server cannot be reached"), gettext("Look again when you are connected. Nothing is lost.")],
 };
 
-function inWords(seconds) {
-  const minutes = Math.ceil(seconds / 60);
-  return minutes > 1 ? `in about ${minutes} minutes` : "in about a minute";
+function opening(seconds) {
+  const minutes = Math.max(Math.ceil(seconds / 60), 1);
+  return filled(ngettext(
+    "The next one opens in about a minute, when its answers can no longer be changed.",
+    "The next one opens in about {n} minutes, when its answers can no longer be changed.",
+    minutes,
+  ), { n: number(minutes) });
 }
 
 export class Idle {
@@ -33,8 +38,8 @@ export class Idle {
 
   show(kind, seconds = null) {
     const [heading, words] = this.words[kind] ?? this.words.nothing;
-    const opens = seconds === null ? "" : `The next one opens ${inWords(seconds)}, when its answers can no longer be changed.`;
-    const again = kind === "closed" || kind === "loading" ? "" : "This page looks again every minute.";
+    const opens = seconds === null ? "" : opening(seconds);
+    const again = kind === "closed" || kind === "loading" ? "" : gettext("This page looks again every minute.");
     this.root.querySelector("p").textContent = [words, opens, again].filter(Boolean).join(" ");
     this.root.querySelector(".row").hidden = kind === "loading";
     const isNews = this.root.hidden || this.kind !== kind;

@@ -2,6 +2,7 @@
 // (annotation/sources/evidence.py) and decides; one table of cases tests both.
 
 import { message } from "./messages.js";
+import { filled, gettext, number } from "./words.js";
 
 const REQUIRED = { both: ["Y", "N"], yes: ["Y"], never: [] };
 const ADDRESS = /https?:\/\/\S+/i;
@@ -13,8 +14,10 @@ const PLAIN = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/;
 const ODD = /[\s\\\p{Cc}\p{Cf}\p{Cs}]/u;
 const SEARCHES = /^(q|query|search|searchterm|search_query)$/i;
 
-const FRONT = message("front-page", "This is the site’s front page. Link to the page that shows it, if there is one.");
-const SEARCH = message("search-page", "This is a search page. Its results change: link to the page that shows it, if there is one.");
+const FRONT = message("front-page", gettext("This is the site’s front page. Link to the page that shows it, if there is one."));
+const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address of a page that you found by a search here.");
+const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of a page that you found by a search here.");
+const SEARCH = message("search-page", gettext("This is a search page. Its results change: link to the page that shows it, if there is one."));
 
 const count = (text, sign) => text.split(sign).length - 1;
 
@@ -49,26 +52,26 @@ export function cleanLink(given) {
 
 // Why a link cannot stand, or null.
 export function problemOf(link, answer, rule, hosts) {
-  const allowed = hosts.length ? `Links may go to: ${[...hosts].sort().join(", ")}.` : "This campaign has no verified sources yet.";
+  const allowed = hosts.length ? filled(gettext("Links may go to: {hosts}."), { hosts: [...hosts].sort().join(", ") }) : gettext("This campaign has no verified sources yet.");
   const refuse = (name, words) => message(name, `${words} ${allowed}`);
-  if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", `A ${answer === "Y" ? "yes" : "no"} needs a link to its evidence: paste the address of a page that you found by a search here.`) : null;
-  if (link.length > 2000) return refuse("long", `The link has ${link.length} characters, more than 2000.`);
-  if (ODD.test(link)) return refuse("odd", "The link has a space, a backslash or a control character.");
+  if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", answer === "Y" ? YES_NEEDS : NO_NEEDS) : null;
+  if (link.length > 2000) return refuse("long", filled(gettext("The link has {n} characters, more than {most}."), { n: number(link.length), most: number(2000) }));
+  if (ODD.test(link)) return refuse("odd", gettext("The link has a space, a backslash or a control character."));
   let url;
   try {
     url = new URL(link);
   } catch {
-    return refuse("no-address", "The link is not a web address.");
+    return refuse("no-address", gettext("The link is not a web address."));
   }
-  if (url.protocol !== "https:") return refuse("no-https", "The link does not begin with https://.");
+  if (url.protocol !== "https:") return refuse("no-https", gettext("The link does not begin with https://."));
   const place = /^https:\/\/([^/?#]*)/i.exec(link)?.[1] ?? "";
-  if (!place) return refuse("no-address", "The link has no host name.");
-  if (place.includes("@")) return refuse("user-name", "The link has a user name in its host.");
-  if (place.replace(/^.*\]/, "").includes(":")) return refuse("port", "The link has a port.");
+  if (!place) return refuse("no-address", gettext("The link has no host name."));
+  if (place.includes("@")) return refuse("user-name", gettext("The link has a user name in its host."));
+  if (place.replace(/^.*\]/, "").includes(":")) return refuse("port", gettext("The link has a port."));
   const host = place.toLowerCase();
   const isSame = !/^[\x00-\x7f]*$/.test(host) || host === url.hostname; // what is written is where it goes
   const known = isSame && PLAIN.test(url.hostname) && hosts.some((own) => url.hostname === own || url.hostname.endsWith(`.${own}`));
-  return known ? null : refuse("not-verified", `The link goes to ${url.hostname}, which is not a verified source.`);
+  return known ? null : refuse("not-verified", filled(gettext("The link goes to {host}, which is not a verified source."), { host: url.hostname }));
 }
 
 // What speaks against a link that may stand, or null: a search page, a site's front page.

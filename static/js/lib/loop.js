@@ -8,14 +8,15 @@ import { Leases } from "./leases.js";
 import { fromServer, message } from "./messages.js";
 import { Outbox } from "./outbox.js";
 import { Tabs } from "./tabs.js";
+import { gettext } from "./words.js";
 
 const FEW = 5; // fewer questions than this in hand: fetch more
 const COUNT = 8;
 const CHANGEABLE = 10; // the server lets the last ten be changed
 
-const RETURNED = message("returned", "Returned: two other people are asked.");
-const REPORTED = message("reported", "Reported. The answer will be under My reports.");
-const HELD = message("held", "Reported. The dispute waits until a manager has answered.");
+const RETURNED = message("returned", gettext("Returned: two other people are asked."));
+const REPORTED = message("reported", gettext("Reported. The answer will be under My reports."));
+const HELD = message("held", gettext("Reported. The dispute waits until a manager has answered."));
 
 export class Loop {
   // page: the Page of lib/page.js, what it says and shows
@@ -178,10 +179,10 @@ export class Loop {
     if (row?.done?.given) row.done = { id: entry.id, given: entry.given, state: "apart" };
     this.history = this.history.filter((other) => other !== slot);
     this.page.counted(entry.kind === "label" ? -1 : 0);
-    this.page.outcome("apart", entry, message || "Kept as a surplus label: it counts for nothing.");
+    this.page.outcome("apart", entry, message || gettext("Kept as a surplus label: it counts for nothing."));
     for (const later of this.outbox.entries().filter((other) => other.kind === "change" && other.item.slot === slot)) {
       this.outbox.remove(later);
-      this.page.outcome("apart", later, "It would have changed an answer that was kept apart.");
+      this.page.outcome("apart", later, gettext("It would have changed an answer that was kept apart."));
     }
   }
 
@@ -237,6 +238,6 @@ export class Loop {
     const row = this.rows.get(slot) ?? { item: entry.item };
     Object.assign(row, { done: null, message: fromServer(said) });
     if (!this.rows.has(slot)) this.rows.set(slot, row);
-    this.page.back(row, entry.given, message("here-again", `${said} Your answer was not saved yet; it is here again.`));
+    this.page.back(row, entry.given, message("here-again", `${said} ${gettext("Your answer was not saved yet; it is here again.")}`));
   }
 }

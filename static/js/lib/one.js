@@ -5,12 +5,13 @@ import { fillSearches, hostsOf, RULE } from "./evidence.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
+import { gettext } from "./words.js";
 
 const LONG = 140; // characters of a question in smaller type
 
-const ELSEWHERE = message("elsewhere", "You answered that question in another tab.");
-const APART = message("apart", "That answer was kept apart: it cannot be changed.");
-const CHANGING = message("changing", "You are changing your answer. Undo again goes further back; Esc leaves it as it is.");
+const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
+const APART = message("apart", gettext("That answer was kept apart: it cannot be changed."));
+const CHANGING = message("changing", gettext("You are changing your answer. Undo again goes further back; Esc leaves it as it is."));
 
 export class One {
   // more: {shown(item), check(answer), comment(answer), value(), extra()} of the page

@@ -4,6 +4,7 @@
 
 import { post, Unreachable } from "./api.js";
 import { readAll, remove, write } from "./stored.js";
+import { gettext } from "./words.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30000;
@@ -106,7 +107,7 @@ export class Outbox {
     }
     this.remove(entry);
     if (answer.ok) this.on.saved(entry, answer.data);
-    else this.on.refused(entry, answer.data.error ?? "The server refused it.", answer.status);
+    else this.on.refused(entry, answer.data.error ?? gettext("The server refused it."), answer.status);
     this.on.changed();
     return { wait: 0 };
   }

@@ -2,10 +2,11 @@
 
 import { message, show } from "./messages.js";
 import { readAll, remove, write } from "./stored.js";
+import { gettext } from "./words.js";
 
-const WORDS = { Y: "Yes", N: "No", "?": "Can’t tell" };
-const KIND = { refused: "Not saved", apart: "Kept apart" };
-const ACT = { flag: "Your report", return: "Returning it" };
+const WORDS = { Y: gettext("Yes"), N: gettext("No"), "?": gettext("Can’t tell") };
+const KIND = { refused: gettext("Not saved"), apart: gettext("Kept apart") };
+const ACT = { flag: gettext("Your report"), return: gettext("Returning it") };
 
 function element(name, className, text) {
   const made = document.createElement(name);
@@ -56,7 +57,7 @@ export class Outcomes {
     question.dataset.test = "question";
     heading.append(question);
     entry.append(heading, element("p", "break", typed), element("p", "small", said.message));
-    const button = element("button", "button-plain small", "Dismiss");
+    const button = element("button", "button-plain small", gettext("Dismiss"));
     button.type = "button";
     button.addEventListener("click", () => this.dismiss([id]));
     entry.append(button);

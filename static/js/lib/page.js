@@ -16,18 +16,19 @@ import { Loop } from "./loop.js";
 import { message, show } from "./messages.js";
 import { Outcomes } from "./outcomes.js";
 import { Progress } from "./progress.js";
+import { filled, gettext, number } from "./words.js";
 
 const ACTIVE_MS = 5 * 60000;
-const KEPT = "Your answers are kept in this browser and are sent again by themselves.";
-const OPEN = "This browser cannot store your answers: leave this page open until they are sent, which it tries again by itself.";
+const KEPT = gettext("Your answers are kept in this browser and are sent again by themselves.");
+const OPEN = gettext("This browser cannot store your answers: leave this page open until they are sent, which it tries again by itself.");
 const WAITING = {
-  offline: "The server cannot be reached.",
-  failed: "The server had a problem.",
-  busy: "The server is busy.",
-  "signed-out": "You are signed out.",
+  offline: gettext("The server cannot be reached."),
+  failed: gettext("The server had a problem."),
+  busy: gettext("The server is busy."),
+  "signed-out": gettext("You are signed out."),
 };
 
-const NO_ADDRESS = message("no-address-pasted", "There is no web address in what you pasted. Copy the address of a page, then paste again.");
+const NO_ADDRESS = message("no-address-pasted", gettext("There is no web address in what you pasted. Copy the address of a page, then paste again."));
 
 const find = (selector) => document.querySelector(selector);
 
@@ -124,7 +125,7 @@ export class Page {
     const unsaved = this.loop?.outbox?.count() ?? 0;
     const badge = find("[data-unsaved]");
     badge.hidden = unsaved < 1;
-    badge.textContent = `${unsaved} not saved yet`;
+    badge.textContent = filled(gettext("{n} not saved yet"), { n: number(unsaved) });
     find('[data-act="undo"]').disabled = !this.loop?.history?.length && !this.view?.canUndo;
   }
 
@@ -186,15 +187,15 @@ export class Page {
   }
 
   messagesLink() {
-    return { href: this.config.urls.messages, label: "My reports" };
+    return { href: this.config.urls.messages, label: gettext("My reports") };
   }
 
   // The server could not take an answer: it is kept, and why.
   waiting(reason, data) {
     this.isWaiting = true;
     const { login, consent } = { consent: data.consent, ...this.config.urls };
-    const links = { "signed-out": { href: login, label: "Sign in" }, forbidden: consent ? { href: consent, label: "Read and agree" } : null };
-    const words = WAITING[reason] ?? data.error ?? "The server refused.";
+    const links = { "signed-out": { href: login, label: gettext("Sign in") }, forbidden: consent ? { href: consent, label: gettext("Read and agree") } : null };
+    const words = WAITING[reason] ?? data.error ?? gettext("The server refused.");
     const { outbox } = this.loop;
     const unsent = outbox.isKept ? ["kept", KEPT] : ["not-kept", OPEN];
     const [rest, more] = outbox.count() ? unsent : ["", ""];

@@ -4,12 +4,11 @@
 import { get, Unreachable } from "./api.js";
 import { goal } from "./goal.js";
 import { message, show } from "./messages.js";
+import { filled, gettext, number } from "./words.js";
 
 const PACE_AFTER_MS = 5 * 60000;
 const PACE_AFTER = 10;
 const ASK_MS = 5 * 60000;
-
-const figure = (n) => n.toLocaleString("en");
 
 export class Progress {
   // isSettled(): whether the server knows every answer that was counted here; asks: questions, not disputes
@@ -52,24 +51,24 @@ export class Progress {
 
   pace() {
     if (this.activeMs < PACE_AFTER_MS || this.session < PACE_AFTER) return "";
-    return `${figure(Math.round((this.session * 3600000) / this.activeMs))} an hour`;
+    return filled(gettext("{n} an hour"), { n: number(Math.round((this.session * 3600000) / this.activeMs)) });
   }
 
   // Today's answers, with the goal of the day if the person set one.
   ofGoal(today) {
     const wanted = goal();
-    if (!wanted) return ["today", `${figure(today)} today`];
+    if (!wanted) return ["today", filled(gettext("{n} today"), { n: number(today) })];
     const { ofGoal, reached } = this.text.dataset;
     const words = today < wanted ? ofGoal : reached;
-    return [today < wanted ? "of-goal" : "goal-reached", words.replace("{today}", figure(today)).replace("{goal}", figure(wanted))];
+    return [today < wanted ? "of-goal" : "goal-reached", words.replace("{today}", number(today)).replace("{goal}", number(wanted))];
   }
 
   draw() {
-    const parts = [["session", `${figure(this.session)} in this session`], ["pace", this.pace()]];
+    const parts = [["session", filled(gettext("{n} in this session"), { n: number(this.session) })], ["pace", this.pace()]];
     if (this.told) {
       const { today, total, left } = this.told;
-      parts.push(this.ofGoal(today + this.ahead), ["total", `${figure(total + this.ahead)} by you`]);
-      if (this.asks) parts.push(["left", `${figure(Math.max(left - this.ahead, 0))} left for you`]);
+      parts.push(this.ofGoal(today + this.ahead), ["total", filled(gettext("{n} by you"), { n: number(total + this.ahead) })]);
+      if (this.asks) parts.push(["left", filled(gettext("{n} left for you"), { n: number(Math.max(left - this.ahead, 0)) })]);
       this.bar.max = Math.max(total + left, 1);
       this.bar.value = total + this.ahead;
     }

@@ -7,6 +7,7 @@ import { CandidateRow, SAID } from "./candidate.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
+import { filled, gettext, number } from "./words.js";
 
 export class Rows {
   constructor(page) {
@@ -166,7 +167,7 @@ export class Rows {
     const open = [...this.rows.values()].filter((shown) => !shown.row.done).length;
     this.nextButton.hidden = open > 0 || !this.rows.size;
     this.bulk.show(open);
-    this.find("[data-left]").textContent = open ? `${open} of ${this.rows.size} left` : "all answered";
+    this.find("[data-left]").textContent = open ? filled(gettext("{n} of {all} left"), { n: number(open), all: number(this.rows.size) }) : gettext("all answered");
   }
 
   // -- rows
@@ -238,7 +239,7 @@ export class Rows {
     shown.draw();
     const open = this.firstOpen(slot);
     const left = [...this.rows.values()].filter((other) => !other.row.done).length;
-    page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${left ? `${left} left.` : "All are answered."}`));
+    page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${left ? filled(gettext("{n} left."), { n: number(left) }) : gettext("All are answered.")}`));
     this.showLast();
     this.advance(open);
   }
@@ -250,7 +251,7 @@ export class Rows {
     const { group, slot } = row.item;
     if (group === this.group) this.goTo(slot);
     else this.showGroup(group, slot);
-    this.page.announce(message("changing", `You answered ${SAID[row.done.given.answer]}. Another answer replaces it.`));
+    this.page.announce(message("changing", filled(gettext("You answered {answer}. Another answer replaces it."), { answer: SAID[row.done.given.answer] })));
   }
 
   searchFor(both) {

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from annotation.enums import AnnotationAct, FlagKind
-from annotation.errors import AnswerRefused, NotYours
+from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling.queue import claim_disputed, release_all
 from annotation.messages.flags import MAX_TEXT, answer_flag, own_flags, report
@@ -188,7 +188,7 @@ def test_answer_closes_a_report_once_and_is_noted(world) -> None:
 @pytest.mark.parametrize("reply", ["", "  ", "x" * (MAX_TEXT + 1), "a\0b"])
 def test_malformed_answers_are_refused(world: World, reply) -> None:
     flag = send(world.ann, claim(world.campaign, world.ann, 1)[0])
-    with pytest.raises(AnswerRefused, match="at most 2000 characters"):
+    with pytest.raises(CampaignError, match="at most 2000 characters"):
         answer_flag(flag, reply, by=world.manager)
     flag.refresh_from_db()
     assert flag.is_open
