@@ -21,6 +21,7 @@ let chosen = ""; // the answer that waits for its reason
 let cause = "";
 let isReasoned = false; // whether the decision may go out
 let taken = { link: "", passage: "" }; // what was taken by itself from the answer that is agreed with
+let quoted = taken; // the last passage that came with a link
 
 function say(problem) {
   showProblem(error, problem, reason);
@@ -49,6 +50,7 @@ function open(name) {
 function take(name) {
   one.link.put(given[name].source_url);
   one.passage.value = given[name].passage;
+  quoted = { link: one.link.value, passage: one.passage.value };
 }
 
 // The source of the answer that is agreed with goes with the decision, unless there is one already.
@@ -58,6 +60,12 @@ function takeAgreed(answer) {
   if (one.link.value !== (agreed?.source_url ?? "")) one.link.put(agreed?.source_url ?? "");
   if (!one.passage.value || one.passage.value === taken.passage) one.passage.value = agreed?.passage ?? "";
   taken = { link: one.link.value, passage: one.passage.value };
+  quoted = taken;
+}
+
+// A passage that came with another link does not go with this one.
+function dropQuote() {
+  if (one.passage.value === quoted.passage && one.link.value !== quoted.link) one.passage.value = "";
 }
 
 function forgetTaken() {
@@ -79,6 +87,7 @@ function decide(value) {
   if (page.guard.isClosed) return page.tooFast();
   if (!chosen) return page.say("info", CHOOSE);
   cause = value;
+  dropQuote();
   isReasoned = true;
   one.give(chosen);
   isReasoned = false;
@@ -95,7 +104,7 @@ const one = new Disputes(page, words, SAID, {
     const cards = item.answers.map((answer) => givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
     document.querySelector("[data-given]").replaceChildren(...cards);
     reason.value = comment;
-    taken = { link: "", passage: "" };
+    quoted = taken = { link: "", passage: "" };
     say(null);
     wait(done?.given?.answer ?? "");
     markCause(done?.given?.cause ?? "");

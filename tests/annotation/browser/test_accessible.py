@@ -106,6 +106,12 @@ def test_adjudicate_page(world, open_page, scheme: str, width: int) -> None:
     page.keyboard.press("Escape")
     press(page, "r")
     look(page, f"d-return-{scheme}-{width}")
+    page.goto(page.url.split("?")[0] + "?dispute=over")
+    expect(page.locator('[data-test="closed"]')).to_be_visible()
+    look(page, f"d-closed-{scheme}-{width}")
+    page.goto(page.url.split("?")[0].replace("adjudicate", "disputes"))
+    expect(page.locator('[data-test="dispute"]')).to_have_count(2)
+    look(page, f"d-queue-{scheme}-{width}")
 
 
 def test_tab_goes_through_one_row_and_on(no_links, open_page) -> None:

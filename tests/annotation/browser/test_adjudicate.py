@@ -15,6 +15,7 @@ from tests.annotation.browser.hands import (
     look_again,
     notice,
     numbers_in,
+    paste,
     press,
     question,
     ready,
@@ -107,6 +108,24 @@ def test_source_of_an_answer_opens_by_its_key_and_is_taken_by_another(world, dis
     saved(page, 5)
     label = Label.objects.get(slot__number=3)
     assert (label.answer, label.cause, label.source_url) == ("N", "dated", OTHER)  # not the source of the no
+
+
+def test_passage_of_an_answer_goes_with_its_link_only(world, disputed, open_page) -> None:
+    Label.objects.filter(answer="Y").update(passage="She did.")
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    press(page, "y")
+    expect(page.locator("#passage")).to_have_value("She did.")
+    press(page, "n")
+    expect(page.locator("#passage")).to_have_value("")
+    press(page, "y")
+    paste(page, OTHER)
+    press(page, "w")
+    page.locator('[data-test="given-Y"] [data-take]').click()
+    press(page, "n", "w")
+    saved(page, 6)
+    decided = Label.objects.filter(slot__number=3).order_by("id")
+    assert list(decided.values_list("answer", "source_url", "passage")) == [("Y", OTHER, ""), ("N", LINK, "She did.")]
 
 
 def test_address_names_the_dispute_and_reload_comes_back_to_it(world, disputed, open_page) -> None:
