@@ -75,7 +75,7 @@ class RulesForm(PageForm):
         max_value=100_000,
         required=False,
         help_text="What an hour of active time costs. The overview then shows the cost so far and to come. Annotators "
-        "don't see it.",
+        "and researchers don't see it.",
     )
     currency = forms.RegexField(
         r"^[A-Z]{3}$", label="Currency", required=False, help_text="Three letters, such as EUR or USD.",

@@ -35,6 +35,7 @@ from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.next_steps import next_steps
 from core.jobs.lifecycle import live_jobs
 from core.models import Job
+from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required, no_store
 from core.views.acts import attempt, do_act, or_message, posted
 from core.views.files import csv_response
@@ -71,7 +72,7 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
     course, report = trend(found, counts), _agreement(found, counts)
     context = {"overview": counts, "outlook": people, "trend": course, "form": form}
     context |= {"labels_chart": labels_chart(course.days), "agreement_chart": agreement_chart(report.weeks)}
-    context |= {"weeks": report.weeks, "cost": _cost(found, course)}
+    context |= {"weeks": report.weeks, "cost": _cost(found, course) if can_manage(request.user) else None}
     steps = next_steps(found, counts, people, course, weakest(report))
     context |= {"steps": steps[:MOST_STEPS], "more_steps": steps[MOST_STEPS:]}
     return campaign_page(request, found, "annotation/campaigns/detail.html", context)

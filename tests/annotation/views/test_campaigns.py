@@ -50,7 +50,7 @@ def test_overview_has_the_figures(world, manager) -> None:
     }
 
 
-def test_overview_tells_pace_finish_and_cost(world, manager) -> None:
+def test_overview_tells_pace_finish_and_cost(world, manager, as_user) -> None:
     items = world.campaign.items.all()
     for item, days in zip(items, (2, 2, 1), strict=False):
         label_item(world, item, ann="Y")
@@ -62,6 +62,7 @@ def test_overview_tells_pace_finish_and_cost(world, manager) -> None:
     assert page.figures["done-on"] == f"{timezone.now() + timedelta(days=6):%-d %b %Y}"  # 9 are left
     assert (page.figures["cost"], page.figures["cost-to-come"]) == ("30.00", "90.00")
     assert [row[-1] for row in page.one("trend").rows] == ["2", "1", "0"]
+    assert "cost" not in read(as_user(world.researcher).get(URL)).figures
     assert drawn(charts(manager.get(URL))["labels-a-day"])["labels"][0].endswith(": 2")
     assert "agreement-by-week" not in charts(manager.get(URL))
 
