@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import PermissionDenied
@@ -37,8 +37,8 @@ from core.api.listing import ByCursor, Listing
 from core.api.throttle import ByPerson
 from core.enums import TokenScope
 
-TRAIN_FIRST = _lazy("This campaign begins with a training. Pass it before you label.")
-_CONSENT = _lazy("Read how your data is used, and agree to it, before you label.")
+TRAIN_FIRST = _("This campaign begins with a training. Pass it before you label.")
+_CONSENT = _("Read how your data is used, and agree to it, before you label.")
 
 
 class Endpoint(base.Endpoint):
@@ -78,9 +78,7 @@ class Endpoint(base.Endpoint):
         check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)
 
 
-_NO_MEMBER = _lazy(
-    "You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again."
-)
+_NO_MEMBER = _("You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again.")
 
 
 class Claim(Endpoint):

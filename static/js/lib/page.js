@@ -194,7 +194,10 @@ export class Page {
   waiting(reason, data) {
     this.isWaiting = true;
     const { login, consent } = { consent: data.consent, ...this.config.urls };
-    const links = { "signed-out": { href: login, label: gettext("Sign in") }, forbidden: consent ? { href: consent, label: gettext("Read and agree") } : null };
+    const links = {
+      "signed-out": { href: login, label: gettext("Sign in") },
+      forbidden: consent ? { href: consent, label: gettext("Read and agree") } : data.training ? { href: data.training, label: gettext("Start the training") } : null,
+    };
     const words = WAITING[reason] ?? data.error ?? gettext("The server refused.");
     const { outbox } = this.loop;
     const unsent = outbox.isKept ? ["kept", KEPT] : ["not-kept", OPEN];
