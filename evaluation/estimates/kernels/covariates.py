@@ -2,6 +2,8 @@
 
 A rank tells more the closer it is to the top, so each system's rank enters as its logarithm, its inverse, and whether
 it is 1, at most 3, and at most 10. What the systems have in common is kept apart from what one of them says alone.
+Shallow triples are drawn more often than deep ones, or all of them are, and what a rank tells differs between them. So
+triples have a band of depth, in which every covariate has a slope of its own.
 """
 
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from evaluation.measures.rank_table import Floats, Ints, Order, RankTable
 
 FAR = 1e4  # a rank from which on it does not matter how far
 DEPTHS = (1, 2, 5)  # pool depths at which the yield may change its course
+BANDS = (2, 5)  # the last depth of each band but the deepest, where the sample has one stratum
 
 
 class Effect(NamedTuple):
@@ -23,11 +26,15 @@ class Effect(NamedTuple):
 
 
 class Covariates(NamedTuple):
-    """Covariates of n triples, each with mean 0 and standard deviation 1: shared [n, k], own [n, systems * l]."""
+    """Covariates of n triples, each with mean 0 and standard deviation 1: shared [n, k], own [n, systems * l].
+
+    band int [n]: the stratum of a sample with several strata, else the band of depth; from 0.
+    """
 
     shared: Floats
     own: Floats
     effects: list[Effect]
+    band: Order
 
 
 def covariates(table: RankTable, sample: Sample, depth: Ints) -> Covariates:
@@ -55,7 +62,9 @@ def covariates(table: RankTable, sample: Sample, depth: Ints) -> Covariates:
     for question, closeness in sides:
         effects += [Effect(question, every), Effect(question, closeness), Effect(relation, closeness)]
     effects.append(Effect(relation, every))
-    return Covariates(_scaled(np.array(shared)), _scaled(np.array(own)), effects)
+    stratum = sample.stratum[might] if sample.population.size > 1 else np.searchsorted(BANDS, depth[might])
+    band = np.unique(stratum, return_inverse=True)[1].astype(np.intp)
+    return Covariates(_scaled(np.array(shared)), _scaled(np.array(own)), effects, band)
 
 
 def _forms(rank: Floats) -> Floats:

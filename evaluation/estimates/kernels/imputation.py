@@ -1,14 +1,16 @@
 """Draw the labels that were not drawn for judging, many times, given those that were.
 
-A probit model with a term for each question and relation, and its slope in the rank, by Gibbs sampling of the latent
-normals (Albert and Chib 1993, Bayesian analysis of binary and polychotomous response data). Terms of groups have
-Student's distribution, since a few questions lie far from the others: nearly everything answers them. Draws of
-parameters bring their uncertainty into the labels, as multiple imputation asks for (Rubin 1987).
+A probit model whose slopes differ between bands of depth, with a term for each question and relation, and its slope in
+the rank, by Gibbs sampling of the latent normals (Albert and Chib 1993, Bayesian analysis of binary and polychotomous
+response data). Terms of groups have Student's distribution, since a few questions lie far from the others: nearly
+everything answers them. Draws of parameters bring their uncertainty into the labels, as multiple imputation asks for
+(Rubin 1987).
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import ndtr, ndtri
 
 from core.callbacks import Tell
@@ -27,10 +29,12 @@ def impute(given: Covariates, drawn: Flags, positive: Flags, rng: np.random.Gene
     drawn bool [n]; positive bool [drawn ones].
     """
     columns = np.concatenate([np.ones((len(drawn), 1)), given.shared, given.own], axis=1)
-    blocks = np.repeat([0, 1, 2], [1, given.shared.shape[1], given.own.shape[1]])
-    fixed, terms = _Fixed(columns[drawn], blocks), [_Term(effect, drawn) for effect in given.effects]
+    bands = int(given.band.max(initial=0)) + 1
+    by_band, undrawn = (_Banded(columns[which], given.band[which], bands) for which in (drawn, ~drawn))
+    fixed = _Fixed(by_band, given.shared.shape[1])
+    terms = [_Term(effect, drawn) for effect in given.effects]
     parts: list[_Fixed | _Term] = [fixed, *terms]
-    undrawn, found = columns[~drawn], np.zeros((IMPUTATIONS, int((~drawn).sum())), dtype=bool)
+    found = np.zeros((IMPUTATIONS, undrawn.rows), dtype=bool)
     fit = np.zeros(len(positive))
     for step in range(BEGIN + IMPUTATIONS * STEP):
         latent = _truncated(fit, positive, rng)
@@ -40,7 +44,7 @@ def impute(given: Covariates, drawn: Flags, positive: Flags, rng: np.random.Gene
             fit = fit + part.fit
         kept, rest = divmod(step - BEGIN, STEP)
         if kept >= 0 and rest == STEP - 1:
-            likely = undrawn @ fixed.value + sum(term.undrawn(rng) for term in terms)
+            likely = undrawn.times(fixed.value) + sum(term.undrawn(rng) for term in terms)
             found[kept] = rng.random(len(likely)) < ndtr(likely)
             tell(kept + 1, IMPUTATIONS)
     return found
@@ -59,21 +63,59 @@ def _variance(values: Floats, before: tuple[float, float], rng: np.random.Genera
     return float((before[1] + (values**2).sum() / 2.0) / rng.gamma(before[0] + values.size / 2.0))
 
 
-class _Fixed:
-    """Coefficients of the columns [drawn, k]; those of a block have a variance in common."""
+class _Banded:
+    """Columns [n, k] whose rows are of a band each."""
 
-    def __init__(self, columns: Floats, block: np.ndarray) -> None:
-        self._columns, self._block, self._square = columns, block, columns.T @ columns
-        self._precision = np.array([FLAT, 10.0, 50.0])
-        self.value, self.fit = np.zeros(columns.shape[1]), np.zeros(len(columns))
+    def __init__(self, columns: Floats, band: np.ndarray, bands: int) -> None:
+        self.rows, self.width = columns.shape
+        self._at = [np.flatnonzero(band == b) for b in range(bands)]
+        self._columns = [columns[at] for at in self._at]
+
+    def times(self, value: Floats) -> Floats:
+        """Multiply each row by the coefficients of its band: value [bands, k] -> [n]."""
+        found = np.empty(self.rows)
+        for at, columns, of_band in zip(self._at, self._columns, value, strict=True):
+            found[at] = columns @ of_band
+        return found
+
+    def against(self, target: Floats) -> Floats:
+        """Return the products of the columns of each band with target [n], [bands, k]."""
+        return np.stack([columns.T @ target[at] for at, columns in zip(self._at, self._columns, strict=True)])
+
+    def squares(self) -> Floats:
+        """Return the products of the columns of each band with each other, [bands, k, k]."""
+        return np.stack([columns.T @ columns for columns in self._columns])
+
+
+class _Fixed:
+    """Coefficients in common and what each band adds to them; those of a block have a variance in common.
+
+    Blocks: 0 the constant, 1 and 2 shared and own covariates, 3 and 4 what bands add to these. value [bands, k].
+    """
+
+    def __init__(self, columns: _Banded, shared: int) -> None:
+        squares, k = columns.squares(), columns.width
+        bands = len(squares)
+        self._columns, self._square = columns, np.zeros(((1 + bands) * k,) * 2)
+        self._square[:k, :k] = squares.sum(axis=0)
+        for b, square in enumerate(squares, 1):
+            own = slice(b * k, (b + 1) * k)
+            self._square[own, own] = self._square[:k, own] = self._square[own, :k] = square
+        block = np.repeat([0, 1, 2], [1, shared, k - 1 - shared])
+        self._block = np.concatenate([block, np.tile(np.where(block == 2, 4, 3), bands)])
+        self._precision = np.array([FLAT, 10.0, 50.0, 20.0, 100.0])
+        self.value, self.fit = np.zeros((bands, k)), np.zeros(columns.rows)
 
     def draw(self, target: Floats, rng: np.random.Generator) -> None:
         root = np.linalg.cholesky(self._square + np.diag(self._precision[self._block]))
-        middle = np.linalg.solve(root, self._columns.T @ target)
-        self.value = np.linalg.solve(root.T, middle + rng.standard_normal(middle.size))
-        for block, before in ((1, SHARED), (2, OWN)):
-            self._precision[block] = 1.0 / _variance(self.value[self._block == block], before, rng)
-        self.fit = self._columns @ self.value
+        against = self._columns.against(target)
+        middle = solve_triangular(root, np.concatenate([against.sum(axis=0), against.ravel()]), lower=True)
+        every = solve_triangular(root.T, middle + rng.standard_normal(middle.size))
+        for block, before in ((1, SHARED), (2, OWN), (3, SHARED), (4, OWN)):
+            self._precision[block] = 1.0 / _variance(every[self._block == block], before, rng)
+        common, *added = every.reshape(-1, self._columns.width)
+        self.value = common + np.stack(added)
+        self.fit = self._columns.times(self.value)
 
 
 class _Term:

@@ -29,7 +29,7 @@ def world_of(strength: float, spread: float) -> tuple[Covariates, np.ndarray, np
     rng = np.random.default_rng(5)
     x, group = rng.standard_normal((N, 1)), rng.integers(0, 200, N)
     mean = -0.5 + strength * x[:, 0] + (spread * rng.standard_normal(200))[group]
-    given = Covariates(x, np.zeros((N, 0)), [Effect(group, np.ones(N))])
+    given = Covariates(x, np.zeros((N, 0)), [Effect(group, np.ones(N))], np.zeros(N, dtype=np.intp))
     return given, rng.random(N) < norm.cdf(mean), norm.cdf(mean)
 
 
@@ -45,6 +45,20 @@ def test_labels_are_imputed_as_likely_as_they_are(strength: float, spread: float
     for low, high in ((0.0, 0.2), (0.2, 0.5), (0.5, 1.01)):
         band = (share >= low) & (share < high)
         assert positive[~drawn][band].mean() == pytest.approx(share[band].mean(), abs=0.08)
+
+
+def test_what_a_covariate_tells_in_a_band_is_not_what_it_tells_in_another():
+    """All triples of one band are drawn, few of the other, where the covariate tells the opposite."""
+    rng = np.random.default_rng(6)
+    x, band = rng.standard_normal((N, 2)), (np.arange(N) >= N // 4).astype(np.intp)
+    likely = norm.cdf(-0.5 + np.where(band, -1.5, 1.5) * x[:, 0])
+    positive, drawn = rng.random(N) < likely, (band == 0) | (rng.random(N) < 0.2)
+    for given in (Covariates(x, np.zeros((N, 0)), [], band), Covariates(np.zeros((N, 0)), x, [], band)):
+        share = impute(given, drawn, positive[drawn], np.random.default_rng(1), quiet).mean(axis=0)
+        left = x[~drawn, 0]
+        for low, high in ((-9.0, -1.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 9.0)):
+            which = (left >= low) & (left < high)
+            assert share[which].mean() == pytest.approx(likely[~drawn][which].mean(), abs=0.08)
 
 
 def test_groups_without_a_drawn_triple_spread_as_the_others_do():
@@ -90,6 +104,7 @@ def test_covariates_are_scaled_and_describe_both_sides_of_a_triple(world):
         spread = columns.std(axis=0)
         assert np.abs(columns.mean(axis=0)).max() < 1e-9
         assert np.all((np.abs(spread - 1) < 1e-9) | (spread == 0))
+    assert found.band.tolist() == [0 if d <= 2 else 1 if d <= 5 else 2 for d in depth[stratum == 0].tolist()]
     by_depth = np.corrcoef(found.shared[:, 0], np.log(depth[stratum == 0]))[0, 1]
     assert by_depth == pytest.approx(1.0)
     table = made.table
@@ -97,6 +112,15 @@ def test_covariates_are_scaled_and_describe_both_sides_of_a_triple(world):
         for place, triple in enumerate(np.flatnonzero(stratum == 0).tolist()):
             rows = np.flatnonzero((table.triple == triple) & (table.side[table.question] == side))
             assert effect.group[place] == (table.question[rows[-1]] if rows.size else table.questions)
+
+
+def test_the_bands_of_a_stratified_sample_are_its_strata(world):
+    made = world(3)
+    triples = np.arange(len(made.state))
+    stratum = np.where(triples % 5 == 0, CERTAIN, np.where(triples % 3 == 0, 2, 0))
+    sample = Sample(stratum, stratum == 0, np.zeros(len(triples), dtype=bool))
+    found = covariates(made.table, sample, np.ones(len(triples), dtype=int))
+    assert found.band.tolist() == [int(h == 2) for h in stratum[stratum != CERTAIN].tolist()]
 
 
 def test_shared_covariates_do_not_depend_on_the_order_of_the_systems(world):
