@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from config.languages import TRANSLATED
+from tests.annotation.browser.hands import shoot
 from tests.pages.test_access import PAGES, ROLES, url_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -48,19 +50,32 @@ def open_operation(page) -> None:
     operation.get_by_label("pool").wait_for()
 
 
-@pytest.mark.parametrize("role", [None, "adjudicator", pytest.param("manager", marks=pytest.mark.slow)])
-def test_axe_finds_nothing_serious(world: dict, live_server, browser, role: str | None) -> None:
+def window(browser, live_server, person, width: int, **more: str):
+    """A page in a window of a person; None: a stranger."""
+    context = browser.new_context(base_url=live_server.url, viewport={"width": width, "height": 900}, **more)
+    if person is not None:
+        client = Client()
+        client.force_login(person)
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    return context.new_page()
+
+
+def serious_findings(page) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+        for one in Axe().run(page).response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("role", [None, "adjudicator", pytest.param("manager", marks=pytest.mark.slow)])
+def test_axe_finds_nothing_serious(world: dict, live_server, browser, role: str | None) -> None:
     names = pages_of(role)
     assert len(names) >= (5 if role is None else 8)
     found: dict[tuple[str, str], list[str]] = {}
-    context = browser.new_context(base_url=live_server.url, viewport={"width": 1280, "height": 900})
-    if role is not None:
-        client = Client()
-        client.force_login(world[role])
-        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    page = context.new_page()
+    page = window(browser, live_server, world[role] if role else None, 1280)
     for name in names:
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # before the page comes: colours fade into each other
@@ -68,11 +83,27 @@ def test_axe_finds_nothing_serious(world: dict, live_server, browser, role: str 
             assert response is not None and response.status == 200, name
             if name == "api-docs":
                 open_operation(page)
-            serious = [
-                f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-                for one in Axe().run(page).response["violations"]
-                if one["impact"] in ("serious", "critical")
-            ]
+            serious = serious_findings(page)
             if serious:
                 found[name, scheme] = serious
+    assert found == {}
+
+
+@pytest.mark.parametrize("language", ["de", "he"])
+@pytest.mark.parametrize("role", [None, "adjudicator"])
+def test_translated_pages_on_a_phone(world: dict, live_server, browser, settings, role: str | None, language: str):
+    """German is longer than English; Hebrew, into which nothing of ours is translated, goes from right to left."""
+    settings.LANGUAGES = [("en", "English"), (language, "another")]
+    names = sorted(set(pages_of(role)) & (TRANSLATED | {"home"}) - {"api-own-labels", "api-progress"})
+    assert len(names) >= (5 if role is None else 8)
+    page = window(browser, live_server, world[role] if role else None, 360, locale=language)
+    found: dict[str, list[str]] = {}
+    for name in names:
+        page.goto(url_of(name, world))
+        shoot(page, f"{language}-{role}-{name}")
+        said = page.evaluate("[document.documentElement.lang, document.documentElement.dir]")
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        wrong = serious_findings(page) + (["wider than the phone"] if wide else [])
+        if wrong or said != [language, "rtl" if language == "he" else ""]:
+            found[name] = [*wrong, *said]
     assert found == {}
