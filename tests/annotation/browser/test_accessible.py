@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.models import Item, Label
+from core.people.languages import choose_language
 from tests.annotation.browser.hands import paste, press, ready, row_at, shoot
 from tests.annotation.factories import LINK, label_item, windows_closed
 
@@ -69,6 +70,26 @@ def test_annotate_page_in_both_views(world, open_page, scheme: str, width: int) 
     page.context.set_offline(True)
     press(page, "y")
     look(page, f"a-group-offline-{named}")
+
+
+def test_annotate_page_in_german_on_a_phone(world, open_page) -> None:
+    """German is longer: nothing is cut off or wider than the screen, and messages of script and server are German."""
+    choose_language(world.ann, "de")
+    page = open_page(world.ann, width=360)
+    ready(page)
+    look(page, "a-one-german")
+    press(page, "y")
+    assert page.locator("#link-error").inner_text().startswith("Ein Ja braucht einen Beleg")
+    look(page, "a-one-problem-german")
+    page.keyboard.press("Escape")
+    press(page, "?")
+    look(page, "a-keys-german")
+    page.keyboard.press("Escape")
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    press(page, "s")
+    look(page, "a-group-german")
+    assert page.locator("html").get_attribute("lang") == "de"
 
 
 @pytest.mark.parametrize("width", [360, 1440])
