@@ -190,7 +190,7 @@ def test_source_of_another_campaign_is_404(world, manager) -> None:
     assert manager.get("/pools/p1/campaign/sources/999999").status_code == 404
 
 
-def test_the_page_of_a_pool_without_a_campaign_leads_to_where_it_is_opened(world, manager) -> None:
+def test_sources_of_a_pool_are_chosen_before_its_campaign_opens(world, manager) -> None:
     make_pool(world.pool.graph, "p3")
-    assert manager.get("/pools/p3/campaign/sources")["Location"] == "/pools/p3/campaign"
+    assert read(manager.get("/pools/p3/campaign/sources")).has(tag="input", name="act", value="add")
     assert manager.get("/pools/p4/campaign/sources").status_code == 404
