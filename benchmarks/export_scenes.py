@@ -57,8 +57,9 @@ def real_pool(data: Path) -> Pool:
 
     graph = import_graph("fb15k-237", read_tsv(data / "fb15k-237"), options={})
     folder = data / "fb-test-s"
-    published = {"file": folder / "pool.tsv.gz", "seeds_file": folder / "seed_triples.tsv"}
-    pool = import_pool(graph, name="fb-test-s", filters=("category-head", "category-tail"), **published)
+    file, seeds_file = folder / "pool.tsv.gz", folder / "seed_triples.tsv"
+    filters = ("category-head", "category-tail")
+    pool = import_pool(graph, name="fb-test-s", filters=filters, file=file, seeds_file=seeds_file)
     import_labels(pool, folder / "human_labels.tsv.gz")
     return pool
 

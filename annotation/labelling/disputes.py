@@ -121,7 +121,7 @@ def closed_dispute(
         return _kept_closed(campaign, user, slot, now)
     own = live_labels().filter(slot=slot, annotator=user).first()
     if own is not None:
-        return ClosedDispute(Closed.OWN, answer=Answer(own.answer).label)
+        return ClosedDispute(Closed.OWN, answer=str(Answer(own.answer).label))
     if slot.state == SlotState.ANSWERED:
         return ClosedDispute(Closed.DECIDED)
     return ClosedDispute(Closed.RETURNED if slot.item.is_open else Closed.OVER)

@@ -109,10 +109,10 @@ def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None 
 
 def _tidied(given: GivenAnswer) -> GivenAnswer:
     active, away = min(given.active_ms, MAX_ACTIVE_MS), min(given.away_ms, MAX_AWAY_MS)
-    words = {"source_url": clean_link(given.source_url), "comment": given.comment.strip()}
-    words["passage"] = " ".join(given.passage.split())
+    link, passage = clean_link(given.source_url), " ".join(given.passage.split())
+    given = given._replace(source_url=link, comment=given.comment.strip(), passage=passage)
     is_bulk = given.is_bulk and given.answer == Answer.NO
-    return given._replace(**words, active_ms=active, away_ms=away, is_bulk=is_bulk)
+    return given._replace(active_ms=active, away_ms=away, is_bulk=is_bulk)
 
 
 @contextmanager

@@ -120,7 +120,8 @@ def set_order_or_start(
     campaign: Campaign, *, order: str, settings: Mapping[str, Any], batch_size: int, whole_questions: bool, by: User
 ) -> list[str] | Job:
     """Do what `set_order` does, by a job if many triples are released; return the names of what changed, or the job."""
-    asked = {"order": order, "settings": dict(settings), "batch_size": batch_size, "whole_questions": whole_questions}
+    asked: dict[str, Any] = {"order": order, "settings": dict(settings)}
+    asked |= {"batch_size": batch_size, "whole_questions": whole_questions}
     if batch_size or unreleased(campaign.pool).count() <= RELEASE_AT_ONCE:
         return set_order(campaign, **asked, by=by)
     check_order(order, settings, batch_size)

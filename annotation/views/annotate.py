@@ -101,8 +101,8 @@ def adjudicate(request: SignedInRequest, pool: str) -> HttpResponse:
     if first is not None:
         closed = closed_dispute(campaign, request.user, first)
         if closed is not None:
-            context = {"campaign": campaign, "closed": closed, "reasons": Closed}
-            return render(request, "annotation/labelling/dispute_closed.html", context)
+            why = {"campaign": campaign, "closed": closed, "reasons": Closed}
+            return render(request, "annotation/labelling/dispute_closed.html", why)
     context = _context(request, campaign, "adjudicator", claim="api-claim-disputed", submit="api-submit-decision")
     context["config"]["first"] = first
     context["causes"] = [(KEY_OF[Cause(value)], value, words) for value, words in Cause.choices]

@@ -160,10 +160,8 @@ class EffortForm(PageForm):
 
     def asked(self) -> tuple[float, float | None]:
         """Return seconds a label and money an hour, of a valid form or of one that nobody filled in."""
-        seconds, rate = (
-            self.cleaned_data.get(name) if self.is_bound else self.fields[name].initial for name in self.fields
-        )
-        return seconds, rate
+        given = self.cleaned_data if self.is_bound else {name: field.initial for name, field in self.fields.items()}
+        return given["seconds"], given.get("rate")
 
 
 class ImportPoolForm(PageForm):

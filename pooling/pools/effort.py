@@ -1,6 +1,6 @@
 """Say what judging a pool takes: hours of people, and what they cost."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pooling.signals import pace_asked
 
@@ -25,7 +25,8 @@ class Effort(NamedTuple):
 
 def measured_pace() -> Pace | None:
     """Return the pace of the labels of this site; None where there are none."""
-    return next((answer for _, answer in pace_asked.send(sender=None) if answer is not None), None)
+    answers: list[Any] = [answer for _, answer in pace_asked.send(sender=None) if answer is not None]
+    return Pace(*answers[0]) if answers else None
 
 
 def effort(triples: int, seconds: float, an_hour: float | None = None) -> Effort:
