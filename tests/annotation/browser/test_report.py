@@ -34,7 +34,7 @@ def test_report_keeps_the_question_to_be_answered(no_links, open_page, view: str
         press(page, "ArrowDown", "ArrowDown")
     press(page, "f")
     dialog = page.locator('[data-dialog="flag"]')
-    expect(dialog.locator('[data-test="contact"]')).to_have_text(NO_CONTACT)
+    expect(dialog.locator('[data-test="contact"]')).to_have_text(str(NO_CONTACT))
     asked = dialog.locator("[data-flag-question]").inner_text()
     assert candidate(row_at(page)) in asked if view == "group" else question(page) == asked
     shoot(page, "dialog-flag")

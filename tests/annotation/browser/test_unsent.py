@@ -255,6 +255,6 @@ def test_change_that_comes_too_late_leaves_the_label_and_says_so(no_links, open_
     saved(page, 1)
     Label.objects.update(created_at=timezone.now() - timedelta(hours=1))
     press(page, "ArrowUp", "n")
-    expect(page.locator("[data-outcomes] li")).to_contain_text(TOO_LATE)
+    expect(page.locator("[data-outcomes] li")).to_contain_text(str(TOO_LATE))
     expect(rows(page).first).to_have_attribute("data-answer", "Y")
     assert [*Label.objects.values_list("answer", flat=True)] == ["Y"]

@@ -53,7 +53,7 @@ def test_a_manager_sends_what_an_export_is(sign_in, content: bytes):
 def test_a_graph_with_the_same_triples_is_used_unless_it_has_the_systems(sign_in, content: bytes):
     manager = sign_in("manager")
     taken = send(manager, content, pool="q")
-    told = "Graph town has systems complex, distmult, transe already, and their runs may be others: give the test set"
+    told = "Graph town already has systems complex, distmult, transe, and a graph has one run of each name."
     assert taken.status_code == 400 and taken.json()["error"].startswith(told)
     export, _ = request_export(Qrels.objects.get(), ExportOptions(with_runs=False), None)
     write_zip(export)
