@@ -91,7 +91,7 @@ PAGES = {
     "campaign-guidelines": Page("campaign", "Guidelines", "Guidelines of {pool.name}"),
     "campaign-sources": Page("campaign", "Sources", "Sources of {pool.name}"),
     "campaign-source": Page("campaign-sources", "{source.name}"),
-    "campaign-triples": Page("campaign", "Triples", "Items of {pool.name}", "Triples that people judge"),
+    "campaign-triples": Page("campaign", "Items", "Items of {pool.name}"),
     "campaign-triples-bulk": Page("campaign-triples", "Several", "Items of {pool.name}", "Several items at once"),
     "campaign-triple": Page("campaign-triples", "Item {item.pk}", "An item of {pool.name}", "{asked.statement}"),
     "checks": Page("campaign", "Checks", "Checks of {pool.name}"),
