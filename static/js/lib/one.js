@@ -28,7 +28,7 @@ export class One {
     this.passage = this.find("#passage");
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
-    this.passage.addEventListener("keydown", (event) => event.key === "Enter" && this.focus());
+    for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && this.focus());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
       l: () => this.link.take("last"), c: () => this.link.take("copied"), escape: () => this.keep(),

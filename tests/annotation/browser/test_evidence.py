@@ -124,8 +124,8 @@ def test_passage_goes_with_the_answer_and_to_the_adjudicator(world, open_page) -
     other = open_page(world.ben)
     ready(other)
     assert question(other) == asked  # items with one label come first
-    paste(other, LINK)
-    press(other, "n")
+    other.locator("#link").fill(LINK)
+    press(other, "Enter", "n")  # out of the field, then the answer
     saved(other, 2)
     windows_closed(label.item)
     judge = open_page(world.ada, "/campaigns/p1/adjudicate")
