@@ -52,7 +52,7 @@ export class Bulk {
     this.rows = open.map((shown) => shown.row);
     this.timer = setTimeout(() => this.send(), WAIT_MS);
     page.say("info", message("bulk", filled(
-      gettext("No for {n} candidates. Undo ({key}) takes all of them back; in 10 seconds they are sent."), { n: number(open.length), key: keyCap("u") },
+      gettext("No for {n} candidates, sent in 10 seconds. Undo ({key}) takes all of them back."), { n: number(open.length), key: keyCap("u") },
     )));
     page.changed();
     view.advance(null);
