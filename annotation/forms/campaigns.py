@@ -55,7 +55,7 @@ class RulesForm(PageForm):
     undo_minutes = _limited(
         "undo_minutes",
         "Minutes a label can be changed",
-        "Each person can change their last ten labels for so long. A dispute is given to adjudicators only after that. "
+        "Each person can change their last ten labels during this time. A dispute goes to adjudicators only after it. "
         "0: no label can be changed.",
     )
     gold_percent = _limited(

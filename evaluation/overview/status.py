@@ -220,7 +220,7 @@ def _measures(counts: StageCounts) -> Summary:
 def _test_set(counts: StageCounts) -> Summary:
     if not counts.judged:
         return Summary(State.NOT_STARTED)
-    step = Step("Take the completed test set away.", reverse("export", args=[counts.pool.name]))
+    step = Step("Download the completed test set.", reverse("export", args=[counts.pool.name]))
     figures = [Count("positive with the seeds", counts.positive)]
     if not counts.qrels:
         return Summary(State.NOT_STARTED, figures)

@@ -15,10 +15,11 @@ from pooling.pools.filtering import why_types_idle
 from pooling.pools.kernels.filters import DEFAULT_FILTERS, FILTER_CHOICES, FILTERS, TYPES
 from pooling.pools.kernels.seeds import STRATIFY
 from pooling.runs.score import MOST_CANDIDATES
+from pooling.systems.shown_names import shown_name
 
 SEED_FILE_BYTES = 5_000_000
 MEASURED = "Measured: the median of the last {:,} labels of people on this site."
-ASSUMED = "Assumed, since nobody has labelled on this site yet. Correct it after the first labels."
+ASSUMED = "Assumed, since people have hardly labelled on this site yet. Correct it after the first labels."
 POOL_FILE_BYTES = 20_000_000
 FILTERS_ABOUT = (
     "What a filter takes is assumed negative, and no person is asked. They can be changed until the campaign opens."
@@ -119,7 +120,7 @@ class PoolForm(PageForm):
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         trained = trained_systems(graph)
-        set_choices(self, "systems", [(name, name) for _, name in trained])
+        set_choices(self, "systems", [(name, shown_name(name)) for _, name in trained])
         # one system of each kind is deep enough; runs from elsewhere differ in depth, so they are chosen by hand
         first = {kind: name for kind, name in reversed(trained) if kind != IMPORTED}
         self.fields["systems"].initial = [name for kind, name in trained if first.get(kind) == name]
@@ -145,7 +146,7 @@ class EffortForm(PageForm):
         label="Seconds a label", min_value=0.1, max_value=3600, widget=forms.NumberInput(attrs={"step": "any"})
     )
     rate = forms.FloatField(
-        label="Money an hour",
+        label="Cost of an hour",
         required=False,
         min_value=0,
         max_value=1_000_000,
@@ -235,7 +236,7 @@ class GrowthForm(PageForm):
         super().__init__(*args, **kwargs)
         names = [name for _, name in trained_systems(pool.graph) if name not in pool.contributors]
         if names:
-            set_choices(self, "systems", zip(names, names, strict=True))
+            set_choices(self, "systems", [(name, shown_name(name)) for name in names])
         else:
             del self.fields["systems"]
         if pool.origin == PoolOrigin.IMPORTED:
