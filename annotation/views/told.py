@@ -32,7 +32,10 @@ def gold_added(added: GoldAdded) -> str:
 
 
 NOTHING_CHOSEN = "Choose items first."
-NOTHING_ALLOWS = "None of the chosen items allows that. You can reopen judged items, return items with two labels and assign open ones."
+NOTHING_ALLOWS = (
+    "None of the chosen items allows that. "
+    "You can reopen judged items, return items with two labels, and assign open items."
+)
 _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",
     "return": "{} back in the pool: two other people are asked.",
