@@ -188,7 +188,7 @@ def test_an_imported_run_is_not_ticked_for_a_new_pool(graph: Graph, manager: Cli
     make_system(graph, "transe")
     manager.post(PAGE, upload())
     form = manager.get("/pools/new?graph=town").context["form"]
-    assert form.fields["systems"].choices == [("transe", "transe"), ("theirs", "theirs")]
+    assert form.fields["systems"].choices == [("transe", "TransE"), ("theirs", "theirs")]
     assert form.fields["systems"].initial == ["transe"]
 
 
