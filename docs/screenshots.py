@@ -1,4 +1,4 @@
-"""Pictures of the demo for README.md and docs/annotation.md, by the system's Chromium.
+"""Pictures of the demo for README.md and docs/annotation.md, by the browser of the tests.
 
     make demo                          in one shell
     .venv/bin/python docs/screenshots.py [--url http://127.0.0.1:8000] [--logins var/demo-logins.txt]
@@ -8,16 +8,16 @@ minutes after the demo was made: only then is a dispute open.
 """
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from playwright.sync_api import Browser, Page, sync_playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]
 WIDTH, HEIGHT = 1200, 800
 LARGEST = 200_000  # bytes of one picture
 
@@ -43,23 +43,24 @@ SHOTS = (
 
 
 def main() -> None:
+    sys.path.insert(0, str(ROOT))
+    from tests.chromium import launched
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--logins", type=Path, default=ROOT / "var" / "demo-logins.txt")
     options = parser.parse_args()
     passwords = dict(line.split() for line in options.logins.read_text(encoding="utf-8").splitlines())
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with launched() as browser:
         for path in pictures(browser, options.url.rstrip("/"), passwords):
             size = path.stat().st_size
             print(f"{path.relative_to(ROOT)}  {size:,} bytes")
             if size > LARGEST:
                 raise SystemExit(f"{path.name} is larger than {LARGEST:,} bytes: make the page's picture smaller.")
-        browser.close()
 
 
-def pictures(browser: Browser, url: str, passwords: dict[str, str]) -> Iterator[Path]:
+def pictures(browser: "Browser", url: str, passwords: dict[str, str]) -> Iterator[Path]:
     for shot in SHOTS:
         context = browser.new_context(base_url=url, viewport={"width": WIDTH, "height": HEIGHT})
         kept = {"triplepool:view": shot.view, "triplepool:guidelines:demo": "1000"}  # nothing to be reminded of
@@ -79,7 +80,7 @@ def pictures(browser: Browser, url: str, passwords: dict[str, str]) -> Iterator[
         context.close()
 
 
-def sign_in(page: Page, name: str, password: str) -> None:
+def sign_in(page: "Page", name: str, password: str) -> None:
     page.goto("/login")
     page.locator("[name=username]").fill(name)
     page.locator("[name=password]").fill(password)
