@@ -264,7 +264,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     mara.opens(f"/pools/{POOL}/export", "Qrels")
     mara.page.fill("input[name=name]", "v1")
     mara.page.get_by_role("button", name="Freeze qrels").click()
-    mara.page.wait_for_selector("text=Froze qrels v1")
+    mara.page.wait_for_selector("text=Qrels v1 frozen")
     mara.leave()
     rita.opens(f"/pools/{POOL}/export", "Qrels")
     assert rita.page.get_by_role("button", name="Freeze qrels").count() == 0

@@ -92,7 +92,7 @@ class TermsForm(PageForm):
 class FreezeQrelsForm(TermsForm):
     """Ask for the name and the terms of qrels that are to be frozen."""
 
-    name = forms.SlugField(max_length=80, label="Name: letters, digits, - and _, used once and for all")
+    name = forms.SlugField(max_length=80, help_text="Letters, digits, - and _. A name can be used only once.")
     field_order = ["name"]
 
 

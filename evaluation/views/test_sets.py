@@ -48,7 +48,7 @@ TREC_FILES = (
     ("qrels_infap.txt", "likewise, and -1 unjudged, for infAP"),
 )
 
-FROZEN = "Froze qrels {}."
+FROZEN = "Qrels {} frozen."
 EDITED = "Saved version {} of the terms. Write the test set again to have it on the card."
 WRITTEN_ALREADY = "The test set {} with these options is written already: it is in the list."
 
