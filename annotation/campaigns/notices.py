@@ -12,7 +12,7 @@ from django.db.models import Count, Max, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.trend import STALLED_DAYS
+from annotation.campaigns.trend import STALLED_DAYS, stalls_at
 from annotation.enums import CampaignState, ItemState
 from annotation.models import Campaign, Flag, Label, NoticeSettings
 from annotation.models.slot import PLACES
@@ -87,7 +87,7 @@ def _stalled(since: datetime, now: datetime) -> list[Notice]:
     campaigns = Campaign.objects.filter(state=CampaignState.OPEN, pool__archived=False).select_related("pool")
     found = []
     for campaign in campaigns.annotate(last=Subquery(labels.values("created_at")[:1])):
-        at = (campaign.last or campaign.created_at) + timedelta(days=STALLED_DAYS)
+        at = stalls_at(campaign, campaign.last)
         if since < at <= now and (left := campaign.items.filter(state=ItemState.OPEN).count()):
             waits = "1 item waits" if left == 1 else f"{left:,} items wait"
             text = f"{campaign.pool.name}: no label for {STALLED_DAYS} days, and {waits}."

@@ -48,7 +48,7 @@ class Trend:
         return self._on(self.finish.latest) if self.finish else None
 
     def _on(self, days: float | None) -> date | None:
-        """Return the day that comes so many days after today; None beyond what a calendar has."""
+        """Return the day after this number of days from today; None if it is too far away for a calendar."""
         return self.today + timedelta(days=round(days)) if days is not None and days < 36_500 else None
 
 
@@ -84,8 +84,12 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
 
 def is_stalled(campaign: Campaign, left: int, last: datetime | None, now: datetime | None = None) -> bool:
     """Tell whether an open campaign with labels left has had none for STALLED_DAYS days."""
-    since = last or campaign.created_at
-    return campaign.is_open and left > 0 and (now or timezone.now()) - since > timedelta(days=STALLED_DAYS)
+    return campaign.is_open and left > 0 and stalls_at(campaign, last) < (now or timezone.now())
+
+
+def stalls_at(campaign: Campaign, last: datetime | None) -> datetime:
+    """Return when a campaign stalls if no label follows the last one; None: it has no label yet."""
+    return (last or campaign.created_at) + timedelta(days=STALLED_DAYS)
 
 
 def _days(first: date, last: date) -> list[date]:

@@ -75,7 +75,7 @@ class Round:
 
 
 def needed(size: int, percent: int) -> int:
-    """Return how many of so many answers must be correct: the percentage, rounded up."""
+    """Return how many of `size` answers must be correct: `percent` of them, rounded up."""
     return -(-size * percent // 100)
 
 

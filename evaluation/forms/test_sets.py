@@ -12,7 +12,7 @@ from evaluation.labels.import_qrels import THRESHOLDS
 from evaluation.labels.licences import check_licence
 from evaluation.labels.terms import Creator, checked_terms, read_creators
 from evaluation.test_sets.files import ExportOptions
-from pooling.models import Graph
+from pooling.forms.pools import graph_field
 
 MOST_BYTES = 20_000_000
 LICENCE_HELP = "An SPDX identifier such as CC-BY-4.0, LicenseRef-NAME for terms of your own, or other: and any text."
@@ -107,13 +107,7 @@ class EditTermsForm(TermsForm):
 class ImportTestSetForm(ImportQrelsForm):
     """Ask for a file of judgements to make a pool of, its graph, and the seeds where they are another file."""
 
-    graph = forms.ModelChoiceField(
-        Graph.objects.none(),
-        label="Graph",
-        to_field_name="name",
-        empty_label=None,
-        error_messages={"invalid_choice": "Choose a graph of the list."},
-    )
+    graph = graph_field()
     seeds = forms.FileField(
         label="Seed triples",
         required=False,
@@ -126,7 +120,6 @@ class ImportTestSetForm(ImportQrelsForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["graph"].queryset = Graph.objects.filter(archived=False).order_by("name")  # type: ignore[attr-defined]
         self.fields["name"].help_text = "Of the new pool and of its judgements. Letters, digits, - and _."
 
 

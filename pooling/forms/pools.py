@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms import PageForm, SmallFileField, set_choices, set_rows
+from core.forms import PageForm, SmallFileField, set_choices
 from pooling.enums import PoolOrigin, PoolRule, SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.graphs.opening import open_graph
@@ -61,6 +61,29 @@ def score_again_field() -> forms.BooleanField:
     )
 
 
+def graph_field() -> forms.ModelChoiceField:
+    """Return the field that chooses a graph by name; it offers those that are not archived."""
+    return forms.ModelChoiceField(
+        Graph.objects.filter(archived=False).order_by("name"),
+        label="Graph",
+        to_field_name="name",
+        empty_label=None,
+        error_messages={"invalid_choice": "Choose a graph of the list."},
+    )
+
+
+def filters_field() -> forms.MultipleChoiceField:
+    """Return the field of the filters of a pool that is made."""
+    return forms.MultipleChoiceField(
+        label="Filters",
+        required=False,
+        choices=FILTER_CHOICES,
+        initial=list(DEFAULT_FILTERS),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=FILTERS_ABOUT,
+    )
+
+
 class PoolForm(PageForm):
     """Ask for the seeds, systems, depth and filters of a new pool."""
 
@@ -108,14 +131,7 @@ class PoolForm(PageForm):
     )
     seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = seeds_file_field("build_pool")
-    filters = forms.MultipleChoiceField(
-        label="Filters",
-        required=False,
-        choices=FILTER_CHOICES,
-        initial=list(DEFAULT_FILTERS),
-        widget=forms.CheckboxSelectMultiple,
-        help_text=FILTERS_ABOUT,
-    )
+    filters = filters_field()
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -168,13 +184,7 @@ class EffortForm(PageForm):
 class ImportPoolForm(PageForm):
     """Ask for the files of a pool that was made elsewhere, and its graph, name and filters."""
 
-    graph = forms.ModelChoiceField(
-        Graph.objects.none(),
-        label="Graph",
-        to_field_name="name",
-        empty_label=None,
-        error_messages={"invalid_choice": "Choose a graph of the list."},
-    )
+    graph = graph_field()
     name = forms.SlugField(
         label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
     )
@@ -192,18 +202,7 @@ class ImportPoolForm(PageForm):
         help_text="TSV of head, relation, tail: the test triples that the questions came from.",
         error_messages={"required": "Choose the file of the seeds.", "empty": "The file is empty."},
     )
-    filters = forms.MultipleChoiceField(
-        label="Filters",
-        required=False,
-        choices=FILTER_CHOICES,
-        initial=list(DEFAULT_FILTERS),
-        widget=forms.CheckboxSelectMultiple,
-        help_text=FILTERS_ABOUT,
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        set_rows(self, "graph", Graph.objects.filter(archived=False).order_by("name"))
+    filters = filters_field()
 
 
 class FilterForm(forms.Form):

@@ -30,7 +30,7 @@ def measured_pace() -> Pace | None:
 
 
 def effort(triples: int, seconds: float, an_hour: float | None = None) -> Effort:
-    """Return the effort for so many triples to people, at `seconds` a label and `an_hour` of money."""
+    """Return the effort of judging triples, with `seconds` per label; an hour costs `an_hour`."""
     labels = LABELS * triples
     hours = labels * seconds / 3600
     return Effort(labels, hours, None if an_hour is None else hours * an_hour)

@@ -14,7 +14,7 @@ NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
 
 def labelled(world, *days: tuple[int, str]) -> None:
-    """Label the items in turn, each by one person so many days before NOW, with an hour of active time each."""
+    """Label the items in turn, each by one person a number of days before NOW, with an hour of active time each."""
     for item, (days_ago, name) in zip(world.campaign.items.all(), days, strict=False):
         label_and_release(world, item, **{name: "Y"})
         at = NOW - timedelta(days=days_ago)

@@ -35,7 +35,7 @@ def training(world: World) -> Campaign:
 
 
 def answer_round(campaign: Campaign, user, right: int):
-    """Answer a whole round, so many questions correctly."""
+    """Answer a whole round, `right` of them correctly."""
     own = start_round(campaign, user)
     for number, question in enumerate(own.questions):
         wrong = "N" if question.gold.answer == "Y" else "Y"
