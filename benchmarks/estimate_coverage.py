@@ -2,6 +2,7 @@
 
     python benchmarks/estimate_coverage.py [--draws 200] [--processes 2] [--folder var/coverage]
     python benchmarks/estimate_coverage.py --quick         20 draws at 20 % of the labels; writes nothing
+    python benchmarks/estimate_coverage.py --totals 2000   only the totals of positives, two minutes
 
 Labels are drawn as the orders random and stratified draw them, 10, 20 and 50 % of the pool, each time anew, and every
 estimate is made from them alone. The six runs are those of docs/measured/. Draws are kept in the folder, so that more
@@ -78,6 +79,9 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=ROOT / "var" / "coverage", help="where draws are kept")
     parser.add_argument("--quick", action="store_true", help="20 draws at 20 %%, nothing is written")
+    parser.add_argument(
+        "--totals", type=int, metavar="DRAWS", help="count only the intervals of totals, over this many draws"
+    )
     arguments = parser.parse_args()
     cells = [Cell(design, share) for design, share in product(DESIGNS, (0.2,) if arguments.quick else SHARES)]
     draws = 20 if arguments.quick else arguments.draws
@@ -88,10 +92,13 @@ def main() -> None:
 
         django.setup()
         case = published()
+    from benchmarks.estimate_coverage_tables import write_tables, write_totals
+
+    if arguments.totals:
+        write_totals({cell: totals(case, cell, arguments.totals) for cell in cells}, arguments.totals)
+        return
     kept = None if arguments.quick else arguments.folder
     found = dict(measured(case, cells, draws, arguments.processes, kept))
-    from benchmarks.estimate_coverage_tables import write_tables
-
     write_tables(case, found, to_docs=not arguments.quick)
 
 
@@ -186,6 +193,19 @@ def _estimates(case: Case, sample: "Sample", seed: int) -> dict[str, np.ndarray]
     counts = list(zip(sample.population.tolist(), sample.taken.tolist(), hits.tolist(), strict=True))
     found["wilson positives"] = np.array([[big * k / n, *total_interval(big, n, k)] for big, n, k in counts]).T
     return found
+
+
+def totals(case: Case, cell: Cell, draws: int) -> float:
+    """Return the share of draws whose interval of the number of positives holds that of the whole pool."""
+    from evaluation.estimates.kernels.intervals import of_total
+
+    held, all_of_them, ones = 0, int((case.positive & case.might).sum()), np.ones(case.might.size)
+    for seed in range(SEED, SEED + draws):
+        sample = case.sample(cell, seed)
+        hits = np.bincount(sample.stratum[sample.drawn & sample.positive], minlength=sample.population.size)
+        one = of_total((sample.population / sample.taken * hits).sum(), sample, ones)
+        held += int(one.low <= all_of_them <= one.high)
+    return held / draws
 
 
 if __name__ == "__main__":

@@ -50,6 +50,21 @@ def write_tables(case: Case, found: Mapping[Cell, Rows], to_docs: bool) -> None:
         write_section(NAME, f"{short}\n\n{covered}", ROOT / "docs" / "evaluation.md")
 
 
+def write_totals(held: Mapping[Cell, float], draws: int) -> None:
+    """Print how often the intervals of totals hold, and write it below the tables."""
+    shares = "; ".join(
+        f"{cell.title} {100 * share:.1f} ± {100 * np.sqrt(share * (1 - share) / draws):.1f}"
+        for cell, share in held.items()
+    )
+    text = (
+        f"The totals need no model, so they were drawn more often: of {draws:,} draws, the intervals of the number of"
+        f" positives hold it in (percent ± standard error): {shares}."
+    )
+    print(text)
+    for file in (ROOT / "docs" / "measured" / "benchmarks.md", ROOT / "docs" / "evaluation.md"):
+        write_section("estimate-totals", text, file)
+
+
 def _label(name: str) -> str:
     from evaluation.estimates.estimate import LABELS
     from evaluation.estimates.kernels.quantities import COUNTS
