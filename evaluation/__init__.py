@@ -1,6 +1,6 @@
 """Say what labels tell about systems. `from evaluation import …` is the door for notebooks (docs/notebooks.md).
 
-What stands here is imported when it is first asked for: Django loads this package at every start and needs none of it.
+Names are imported on first use: Django loads this package at every start and does not need them.
 """
 
 from importlib import import_module

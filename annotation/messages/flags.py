@@ -40,7 +40,7 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
     if kind == FlagKind.OTHER and not text:
         raise AnswerRefused(_("Say in a sentence what is wrong."))
     if len(text) > MAX_TEXT or "\0" in text:
-        told = _("The report has {length} characters: at most {most}, none of them control characters.")
+        told = _("The report has {length} characters. Write at most {most}, without control characters.")
         raise AnswerRefused(told.format(length=len(text), most=MAX_TEXT))
     try:
         return _report(user, ticket, client_id, kind, text)

@@ -53,7 +53,7 @@ def stop_reason(campaign: Campaign) -> str:
 def _over_budget(campaign: Campaign) -> str:
     """Return why the budget ends releases, or an empty text.
 
-    Labels that released triples still need count too: one person who works ahead leaves as many for a second.
+    Labels that released triples still need count too: each triple that one person labels needs a second label.
     """
     if campaign.budget is None:
         return ""

@@ -200,7 +200,7 @@ def _by_halves(decided: Decided) -> Section:
         "halves",
         title,
         "The judged questions are divided at random into two halves; the thresholds that are best on one half decide on"
-        " the other. They have seen negatives as hard as those they decide on, but none of these.",
+        " the other. So thresholds are chosen on negatives that are as hard, but not on the same triples.",
         f"{_caption(context, decided.judged)} Triples of one question stay together. Seed {context.settings.seed}.",
         [_table("halves", title, decided, decided.by_halves)],
     )

@@ -273,7 +273,7 @@ def _placed(pool: Pool, judged: dict[Triple, Judged], file_name: str) -> tuple[n
     inside = {*seeds, *pooled}
     if inside.isdisjoint(judged):
         raise EvaluationError(
-            f"{file_name}: none of its {len(judged):,} triples is in pool {pool.name}; nothing was imported."
+            f"{file_name}: pool {pool.name} has 0 of its {len(judged):,} triples; nothing was imported."
         )
     state = [judged[t].state if t in judged else LabelState.POSITIVE for t in seeds]
     state += [judged[t].state if t in judged else LabelState.UNJUDGED for t in pooled]

@@ -103,8 +103,8 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
     `questions`: "grown", every question with an answer under these labels; or "original", of these only the tail and
     head questions of the seed triples. The full test set brings its own questions: for it both are the same.
 
-    seeds: seed triples positive, nothing else pooled. current: the judgements of this moment. depth:D: of these the
-    ones on triples of pool depth ≤ D. until:TIME: the judgements as they stood then (annotation/judging/verdicts.py
+    seeds: seed triples positive, nothing else pooled. current: the current judgements. depth:D: those of them on
+    triples of pool depth ≤ D. until:TIME: the judgements as they were at TIME (annotation/judging/verdicts.py
     says precisely how), TIME in ISO format, UTC unless it names a zone. annotator:N: what annotator N says by labels
     that count now; N is the number that stands for a name on the agreement page. qrels:NAME: frozen, imported:NAME:
     imported. full-test: all test triples positive, read against E without train and valid.

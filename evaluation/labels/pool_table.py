@@ -325,7 +325,7 @@ def _ranks(pool: Pool, graph: GraphArrays, triples: np.ndarray, is_seed: Flags) 
 def _none_ready(pool: Pool, left_out: Sequence[str], unasked: Sequence[str]) -> str:
     if unasked and not left_out:
         return (
-            f"No system has a run for pool {pool.name}: {', '.join(unasked)} was asked none of its questions. Import a "
+            f"No system has a run for pool {pool.name}: {', '.join(unasked)} answered other questions. Import a "
             f"run that answers the topics of this pool (export_topics {pool.name} FILE), or train a system."
         )
     how = f"have its systems scored on its overview, or by score_runs {pool.name}"

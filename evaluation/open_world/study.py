@@ -178,13 +178,14 @@ def _check_answers(study: Study, graph: Graph, options: StudyOptions) -> None:
         return
     asked = len(answers.questions.entity)
     why = (
-        f"none of its {asked:,} questions has an answer in the test set"
+        f"the test set answers 0 of its {asked:,} questions"
         if asked
         else f"no tail question has {options.min_answers:,} answers or more"
     )
     raise StudyError(
-        f"There is nothing to compare in graph {graph.name}, of {graph.num_entities:,} people: {why}. Make a study of "
-        f"another name with more families, people or questions; `remove study {study.name} --yes` deletes this one."
+        f"There is nothing to compare in graph {graph.name}, of {graph.num_entities:,} people: {why}. Make a study "
+        f"under another name with more families, people or questions; "
+        f"`remove study {study.name} --yes` deletes this one."
     )
 
 
@@ -255,7 +256,7 @@ def run_system(run: StudyRun, system: System, progress: Progress) -> None:
         train_system(system, progress, on_epoch)
     if not len(kept.epochs):
         raise StudyError(
-            f"{system.name} was trained by another job, and none of its checkpoints was evaluated: make a study of "
+            f"{system.name} was trained by another job, and its checkpoints were not evaluated. Make a study under "
             "another name."
         )
     row.update(checkpoints=len(kept.epochs), sha256=sha256_of(path))

@@ -79,7 +79,7 @@ def _among_published(
     return Section(
         "among-published", title,
         "Lines: the thirteen published systems. Rings: systems of this pool. A place is among the other published"
-        " systems: 1 where none of them is above.",
+        " systems: 1 if it is above all of them.",
         caption,
         [Table("among-published", "Micro MRR, and places among the published systems", columns, rows)],
         chart=chart("lines", f"{title}: Micro MRR on O, S and S-C", series, y="Micro MRR"),

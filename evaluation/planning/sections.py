@@ -151,12 +151,12 @@ def _history(context: Context, made: Plan) -> Section:
     return Section(
         "forecast",
         title,
-        "How sure the order was after each part of the judgements, which is what the forecast is made from. The gap"
+        "How certain the order was after each part of the judgements. The forecast continues this curve. The gap"
         " between the interval and 1 shrinks with the root of the number of questions.",
         f"{label_caption(context.labels, context.settings)} Replay at {POINTS} even steps in the order of decision,"
         f" {RESAMPLES:,} resamples each, seed {context.settings.seed}. Forecast: the gap is taken to fall as"
-        " 1 / √questions from the last step, and judgements to open as many questions as so far; the range is by the"
-        f" best and the worst of the steps.{kept}",
+        " 1 / √questions from the last step, with judgements opening questions at the rate seen so far; the range is by"
+        f" the best and the worst of the steps.{kept}",
         [table],
         chart("lines", title, series, x="judgements", y="tau", references=[target]),
         notes=[f"No forecast: {found.reason}."] if found.reason else [],

@@ -55,8 +55,8 @@ def by_rank(context: Context, answers: ProbeAnswers) -> Section:
     return Section(
         "ranks",
         f"Answers by rank, {answers.name}",
-        "How many answers each system puts at which rank. Sharpness decides how much those count that are not at rank"
-        " 1: who has many at rank 1 gains by a high one, who has many close behind by a low one.",
+        "How many answers each system puts at which rank. Sharpness decides how much answers below rank 1"
+        " count: high sharpness favours systems with many answers at rank 1, low sharpness those with many near it.",
         f"{caption(context, answers.under)} Filtered realistic ranks; between two whole ranks an answer counts in the"
         " worse. The most of a row is bold up to rank 10.",
         [Table("ranks", f"Answers by rank, {answers.name}", columns, rows, best)],

@@ -168,7 +168,10 @@ def _members(context: Context, out: LeaveOut, g: int, group: Group) -> list[Cell
     moves = [f"{name} {places[0]} → {places[1]}" for name, places in moved if places]
     change = (out.after[g] - out.before)[group.own]
     mean = float(change.mean()) if change.size else float("nan")
-    return [", ".join(moves), cell(mean, "a value is undefined" if change.size else "none of them has a run here")]
+    return [
+        ", ".join(moves),
+        cell(mean, "a value is undefined" if change.size else "no system of this family has a run here"),
+    ]
 
 
 def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:

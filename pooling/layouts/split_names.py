@@ -24,9 +24,9 @@ def split_of(path: str, suffix: str = "") -> Split | None:
 
 
 def find_splits(paths: Iterable[str], folder: str, suffix: str = "") -> dict[Split, str]:
-    """Return the file of each split, of the one folder that has train; {} where none has.
+    """Return the file of each split, of the one folder that has train; {} if there is no such folder.
 
-    GraphError where several folders have splits and `folder` names none of them, or a split has two files.
+    GraphError if several folders have splits and `folder` is not one of them, or if a split has two files.
     """
     by_folder: dict[str, dict[Split, list[str]]] = {}
     for path in paths:

@@ -13,7 +13,7 @@ BUCKETS = ((0, 0), (1, 1), (2, 5), (6, 20), (21, 100), (101, None))  # known ans
 
 
 class Bucket(NamedTuple):
-    """Hold the questions with so many known answers, in words, and their mean number of candidates."""
+    """Hold a range of known answers, in words, and the mean number of candidates of its questions."""
 
     known: str
     questions: int

@@ -71,8 +71,8 @@ def extend_pool(
     seeds, source = _new_seeds(pool, seeds_file, sample)
     if seeds and not chosen and not pool.systems.exists():
         raise PoolError(
-            f"Pool {pool.name} was made elsewhere, and none of its systems is here to be asked: "
-            "name systems together with the seeds."
+            f"Pool {pool.name} was made elsewhere, and its systems are not on this site. "
+            "Name systems of this site together with the seeds."
         )
     if depth is None and not chosen and not seeds:
         raise PoolError("Nothing is asked for: give a depth, systems or seeds.")

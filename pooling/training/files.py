@@ -109,8 +109,8 @@ def _write_tables(system: System, path: Path, rows: int) -> None:
     graph = system.graph
     if graph.num_entities == 2 * graph.num_relations:
         raise SystemFileError(
-            f"Graph {graph.name} has as many entities as relations with their inverses, so their tables cannot be told "
-            "apart: take the weights, where each has a name."
+            f"Graph {graph.name} has {graph.num_entities:,} entities and the same number of relations with their "
+            "inverses, so their tables cannot be told apart. Download the weights instead: there, each has a name."
         )
     found = embeddings(_weights(system), rows)
     if not found:

@@ -33,4 +33,4 @@ def read_answers(outside: Outside, form: str = AUTO) -> Answers:
                 return adapter.read(outside)
     except zipfile.BadZipFile as error:
         raise outside.refusal(f"is a damaged zip archive ({error}); nothing was imported.") from error
-    raise outside.refusal(f"has none of the known forms {', '.join(ADAPTERS)}; nothing was imported.")
+    raise outside.refusal(f"is in no known format; nothing was imported. Known formats: {', '.join(ADAPTERS)}.")

@@ -194,7 +194,7 @@ def test_what_is_not_in_the_pool_stays_out_and_is_told(labelled: Pool):
 def test_a_file_about_nothing_of_the_pool_is_refused(labelled: Pool):
     triple = tuple(open_graph(labelled.graph).train[0].tolist())
     assert refused(labelled, line(labelled, triple, "1")) == (
-        "file.tsv: none of its 1 triples is in pool p; nothing was imported."
+        "file.tsv: pool p has 0 of its 1 triples; nothing was imported."
     )
 
 

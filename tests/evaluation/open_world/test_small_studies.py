@@ -42,7 +42,7 @@ def test_study_of_little_is_shown(what: str):
 
 REFUSED = {
     "few people": ({"people": 4, "families": 2}, "no tail question has 4 answers or more"),
-    "one question": ({"questions": 1}, "none of its 1 questions has an answer in the test set"),
+    "one question": ({"questions": 1}, "the test set answers 0 of its 1 questions"),
     "no such question": ({"min_answers": 10_000}, "no tail question has 10,000 answers or more"),
     "three people": ({"people": 3, "families": 1, "densities": (0.95,)}, "nothing to compare|Family trees"),
 }

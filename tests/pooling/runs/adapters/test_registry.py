@@ -31,7 +31,7 @@ def test_a_form_that_does_not_exist_and_a_folder_of_none_are_refused(town: Graph
         import_run(town, tmp_path, name="x", form="xml")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "notes.md").write_text("nothing")
-    with pytest.raises(TrecError, match="has none of the known forms parquet, pykeen"):
+    with pytest.raises(TrecError, match="Known formats: parquet, pykeen"):
         import_run(town, tmp_path / "own", name="x")
 
 
