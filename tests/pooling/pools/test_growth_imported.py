@@ -103,7 +103,8 @@ def test_an_imported_pool_needs_a_system_to_ask_about_new_seeds(elsewhere: Pool)
     with pytest.raises(PoolError) as caught:
         extend_pool(elsewhere, count=2)
     assert str(caught.value) == (
-        "Pool p was made elsewhere, and its systems are not on this site. Name systems of this site together with the seeds."
+        "Pool p was made elsewhere, and its systems are not on this site. "
+        "Name systems of this site together with the seeds."
     )
     assert extend(elsewhere, count=2, systems=["rescal"]).seeds.count() == 8
 
