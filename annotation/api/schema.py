@@ -116,6 +116,9 @@ class ProgressData(Fields):
     total = serializers.IntegerField()
     items = serializers.IntegerField()
     left = serializers.IntegerField(help_text="Questions that you can still be given, with those that you hold.")
+    disputes = serializers.IntegerField(
+        allow_null=True, help_text="Disputes that you can decide now. Null unless you are an adjudicator."
+    )
 
 
 class OwnLabelData(Fields):

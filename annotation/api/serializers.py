@@ -14,13 +14,14 @@ from annotation.api.cards import Cards, cards_of
 from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignState, Cause, FlagKind
 from annotation.judging.judgements import live_labels
-from annotation.labelling.own_labels import OwnLabel, changeable_tickets, label_counts, questions_left
+from annotation.labelling.own_labels import OwnLabel, changeable_tickets, disputes_left, label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
 from annotation.messages.guidelines import current_guidelines
 from annotation.models import Campaign, Check, CheckLabel, Label, Slot, Source
 from annotation.models.slot import ADJUDICATION
+from annotation.permissions import is_adjudicator
 from annotation.quality.annotators import QUICK_MS
 from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
@@ -163,13 +164,15 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
     }
 
 
-def progress_data(user: User, campaign: Campaign) -> dict[str, int]:
+def progress_data(user: User, campaign: Campaign) -> dict[str, int | None]:
     today, total = label_counts(user, campaign)
     left = questions_left(user, campaign)
     # unreleased items count too: a count that grows would reveal batches. So do audited triples and gold items: more
     # answers than triples would reveal that some are not of the pool
     asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
-    return {"today": today, "total": total, "items": asked + campaign.golds.count(), "left": left}
+    disputes = disputes_left(user, campaign) if is_adjudicator(user, campaign) else None
+    items = asked + campaign.golds.count()
+    return {"today": today, "total": total, "items": items, "left": left, "disputes": disputes}
 
 
 # fields of a campaign that are no rules, or that everybody in it is told

@@ -100,8 +100,9 @@ class OwnProgress:
     roles: tuple[str, ...]
     today: int
     total: int
+    left: int  # questions, as questions_left() counts them
     has_questions: bool  # something is waiting for this person to label
-    disputes: int | None  # waiting for this person to adjudicate; None unless the person is an adjudicator
+    disputes: int | None  # as disputes_left() counts them; None unless the person is an adjudicator
     answers: int  # to own reports in the last days
     training: int  # questions of the training that comes first; 0: none, or it is passed
 
@@ -144,6 +145,12 @@ def questions_left(user: User, campaign: Campaign) -> int:
     return left
 
 
+def disputes_left(user: User, campaign: Campaign) -> int:
+    """Return how many disputes this adjudicator can decide now, with those in hand."""
+    held = held_slots(campaign, user).filter(number=ADJUDICATION).count()
+    return held + waiting_disputes(campaign, user).count()
+
+
 def own_progress(user: User) -> list[OwnProgress]:
     """Return one entry for each campaign that the person is a member of, by name."""
     found = []
@@ -151,11 +158,11 @@ def own_progress(user: User) -> list[OwnProgress]:
         Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
     ):
         roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
-        held, counts, disputes = held_slots(campaign, user), label_counts(user, campaign), None
+        held, left = held_slots(campaign, user), questions_left(user, campaign)
         waits = held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
         waits = waits or may_release(campaign)  # a claim would release the next batch
-        if CampaignRole.ADJUDICATOR in roles:
-            disputes = held.filter(number=ADJUDICATION).count() + waiting_disputes(campaign, user).count()
+        disputes = disputes_left(user, campaign) if CampaignRole.ADJUDICATOR in roles else None
+        counts = *label_counts(user, campaign), left
         answers, training = new_answers(user, campaign).count(), needs_training(campaign, user)
         training_items = campaign.training_items if training else 0
         found.append(OwnProgress(campaign, roles, *counts, waits, disputes, answers, training_items))

@@ -26,7 +26,7 @@ from annotation.labelling.disputes import (
     num_held_by_others,
     open_disputes,
 )
-from annotation.labelling.own_labels import changeable_tickets, own_labels
+from annotation.labelling.own_labels import changeable_tickets, disputes_left, own_labels
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
@@ -140,6 +140,7 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
             messages.success(request, gettext("The label is changed."))
             return redirect("my-labels", pool)
     context = {"campaign": campaign, "rows": _rows(request.user, campaign, refused), "last": LAST}
+    context["disputes"] = disputes_left(request.user, campaign) if is_adjudicator(request.user, campaign) else 0
     return render(request, "annotation/labelling/label_list.html", context, status=422 if refused else 200)
 
 

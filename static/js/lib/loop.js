@@ -168,6 +168,7 @@ export class Loop {
     else if (row?.done?.id === entry.id) row.done.state = "saved";
     if (entry.kind === "flag") this.reported(entry, data);
     if (entry.kind === "return") this.page.say("info", RETURNED);
+    if (entry.kind === "return" || data.held) this.page.progress.ask();
     if (data.state) this.told(data.state);
     if (data.items) this.take(itemsOf(data));
     this.more();

@@ -4,7 +4,7 @@
 import { get, Unreachable } from "./api.js";
 import { goal } from "./goal.js";
 import { message, show } from "./messages.js";
-import { filled, gettext, number } from "./words.js";
+import { filled, gettext, ngettext, number } from "./words.js";
 
 const PACE_AFTER_MS = 5 * 60000;
 const PACE_AFTER = 10;
@@ -66,11 +66,14 @@ export class Progress {
   draw() {
     const parts = [["session", filled(gettext("{n} in this session"), { n: number(this.session) })], ["pace", this.pace()]];
     if (this.told) {
-      const { today, total, left } = this.told;
+      const { today, total, left, disputes } = this.told;
       parts.push(this.ofGoal(today + this.ahead), ["total", filled(gettext("{n} by you"), { n: number(total + this.ahead) })]);
-      if (this.asks) parts.push(["left", filled(gettext("{n} left for you"), { n: number(Math.max(left - this.ahead, 0)) })]);
-      this.bar.max = Math.max(total + left, 1);
-      this.bar.value = total + this.ahead;
+      const open = Math.max((this.asks ? left : disputes) - this.ahead, 0);
+      const words = this.asks ? gettext("{n} left for you") : ngettext("{n} dispute left", "{n} disputes left", open);
+      parts.push(["left", filled(words, { n: number(open) })]);
+      const done = this.asks ? total + this.ahead : this.session; // labels in all are no decisions
+      this.bar.max = Math.max(done + open, 1);
+      this.bar.value = done;
     }
     this.text.replaceChildren(...parts.filter(([, words]) => words).map(([name, words]) => {
       const made = document.createElement("span");

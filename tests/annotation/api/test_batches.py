@@ -24,7 +24,7 @@ def test_count_of_triples_stays_when_a_batch_is_released(world, as_user) -> None
         release_next(world.campaign)
     assert world.campaign.items.count() == 6
     told.append(client.get(PROGRESS).json())
-    assert told == [{"today": 0, "total": 0, "items": 6, "left": 6}] * 3
+    assert told == [{"today": 0, "total": 0, "items": 6, "left": 6, "disputes": None}] * 3
 
 
 def test_triple_of_the_audit_sample_looks_like_any_other(world, as_user) -> None:

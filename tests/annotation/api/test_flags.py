@@ -97,11 +97,20 @@ def test_dispute_is_not_returned_by_its_annotators(world, dispute, as_user) -> N
 
 def test_progress_counts_own_work_and_what_is_left_for_oneself(world, dispute, as_user) -> None:
     Label.objects.update(created_at=timezone.now() - timedelta(days=2))
-    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6, "left": 5}
-    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6, "left": 5}
+    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6, "left": 5, "disputes": None}
+    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6, "left": 5, "disputes": None}
 
 
 def test_leases_of_others_are_not_renewed(world, as_user) -> None:
     slots = [item["slot"] for item in claimed(as_user(world.ann))]
     assert post(as_user(world.ben), RENEW, {"slots": slots}).json() == {"slots": 0}
     assert post(as_user(world.ann), RENEW, {"slots": slots}).json() == {"slots": 6}
+
+
+def test_progress_tells_an_adjudicator_what_is_left_to_decide(world, dispute, as_user) -> None:
+    client = as_user(world.ada)
+    assert client.get(PROGRESS).json()["disputes"] == 1
+    (held,) = post(client, "/api/v1/campaigns/p1/claim-disputed").json()["items"]
+    assert client.get(PROGRESS).json()["disputes"] == 1  # in hand
+    assert post(client, RETURN, {"slot": held["slot"], "lease": held["lease"], "reason": "x"}).status_code == 200
+    assert client.get(PROGRESS).json()["disputes"] == 0

@@ -260,7 +260,7 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
         "submit with next": 22,
         "repeated": 14,
         "change": 22,
-        "progress": 14,
+        "progress": 15,
         "own labels": 11,
         "renew": 6,
         "release": 5,

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.enums import FlagKind
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
+from core.models import Preferences
 from tests.annotation.browser.hands import (
     eventually,
     idle,
@@ -148,6 +149,31 @@ def test_address_names_the_dispute_and_reload_comes_back_to_it(world, disputed, 
     expect(page.locator('[data-test="closed"]')).to_have_attribute("data-reason", "own")
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_answers_sources_and_what_is_left_are_in_sight_on_every_screen(world, disputed, open_page, language) -> None:
+    """On a phone, both answers come before the entities, above the fold; the line of sources ends with "12 more"."""
+    for source in world.campaign.sources.all():
+        source.relations.clear()
+    world.campaign.sources.update(search_url="https://example.org/{query}", name="A long name of a source")
+    Preferences.objects.create(person=world.ada, language=language)
+    Label.objects.update(source_url=f"{OTHER}?{'of_the_poet_' * 9}")
+    page = open_page(world.ada, PAGE, width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    press(page, "g", "Escape")  # read, so that the notice is gone
+    evidence = page.locator(".zone-evidence").bounding_box()
+    for card in page.locator("[data-given] article").all():
+        box = card.bounding_box()
+        assert box["y"] + box["height"] <= evidence["y"] and box["x"] + box["width"] <= 360
+        assert card.evaluate("card => card.scrollWidth <= card.clientWidth + 1")
+    assert page.locator(".answers").bounding_box()["y"] > evidence["y"]
+    expect(page.locator('[data-counts] [data-message="left"]')).to_be_in_viewport()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    more = page.locator("[data-searches] .button-plain")
+    expect(more).to_be_in_viewport(ratio=1)
+    shoot(page, f"adjudicate-1440-{language}")
+
+
 def test_quick_answer_is_pointed_out(world, open_page) -> None:
     item = Item.objects.order_by("order").first()
     answer(world.ann, slot_for(world.campaign, world.ann, item), "Y", active_ms=900)
@@ -168,8 +194,11 @@ def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
     shoot(page, "dialog-return")
     page.locator('[data-dialog="return"] [type=submit]').click()
     expect(page.locator("#return-error")).to_be_visible()
+    left = page.locator('[data-counts] [data-message="left"]')
+    numbers_in(left, 2)
     page.locator("#return-reason").fill("both mean another city")
     page.locator('[data-dialog="return"] [type=submit]').click()
+    numbers_in(left, 1)
     shows(notice(page, "info"), "returned")
     assert question(page) != first
     eventually(page, Slot.objects.filter(state="withdrawn").count, 2)

@@ -126,5 +126,28 @@ def test_queries_of_my_labels_do_not_grow(world, as_user, labels, django_assert_
         label_item(world, item, ann="Y")
     client = as_user(world.ann)
     client.get("/campaigns/p1/labels")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get("/campaigns/p1/labels")
+
+
+def test_own_labels_offer_adjudication_first_while_disputes_wait(world, as_user) -> None:
+    item = world.campaign.items.first()
+    label_item(world, item, ann="Y", ben="N")
+
+    def first(person) -> str:
+        return read(as_user(person).get("/campaigns/p1/labels").content.decode()).one(tag="a", class_="button-primary")[
+            "href"
+        ]
+
+    assert first(world.ada) == first(world.ann) == "/campaigns/p1/annotate"  # the labels can still be changed
+    windows_closed(item)
+    assert first(world.ada) == "/campaigns/p1/adjudicate" and first(world.ann) == "/campaigns/p1/annotate"
+
+
+def test_home_says_how_many_questions_are_left_for_oneself(world, as_user) -> None:
+    def left() -> str:
+        return read(as_user(world.ann).get("/").content.decode()).one(test="left").one(tag="dd").text.strip()
+
+    assert left() == "6"
+    label_item(world, world.campaign.items.first(), ann="Y")
+    assert left() == "5"
