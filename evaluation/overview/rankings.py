@@ -133,7 +133,8 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
     sure = content["places"][measure.name]
     found = rank_changes(sparse["systems"], completed["systems"], measure, sure)
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
-    lines = slope_lines(found)
+    lines, rows = slope_lines(found), _rows(content)
+    places = {line.change.system: place for place, line in enumerate(lines)}
     return {
         "version": now,
         "measure": measure,
@@ -149,7 +150,8 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         "compared_notes": [*compared_notes(completed["compared"])],
         "counts": completed["counts"],
         "seed": Settings().seed,
-        "rows": _rows(content),
+        "rows": rows,
+        "ranked_rows": sorted(rows, key=lambda row: places.get(row["system"], len(places))),  # last: undefined
         "columns": [parse_measure(n) for n in (*RANKING, *BESIDE)],
         "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)],
         "n": completed["n"],

@@ -16,6 +16,7 @@ from evaluation.keeping import archive as keeping
 from evaluation.keeping import removal
 from evaluation.models import Study
 from pooling.models import Graph, Pool
+from pooling.systems.shown_names import shown_name
 from pooling.views.find import find_graph, find_pool, find_system
 
 DELETED = "{} is deleted."
@@ -43,7 +44,9 @@ def graph_delete(request: SignedInRequest, name: str) -> HttpResponse:
 def system_delete(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     found = find_system(name, system)
     page, after = reverse("system", args=[name, system]), reverse("systems", args=[name])
-    return _delete(request, found, page, after, {"graph": found.graph, "system": found})
+    return _delete(
+        request, found, page, after, {"graph": found.graph, "system": found, "shown_name": shown_name(found.name)}
+    )
 
 
 @manager_required

@@ -11,6 +11,7 @@ from pooling.enums import PoolState
 from pooling.forms.runs import ReplaceForm
 from pooling.runs.adapters.registry import ADAPTERS
 from pooling.runs.ownership import may_change, visible_runs
+from pooling.systems.shown_names import shown_name
 
 LABEL_SETS = (("current", "Current labels"), ("seeds", "Seeds"), ("full-test", "Full test set"))
 
@@ -32,6 +33,7 @@ def run_page(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     content = {
         "graph": run.system.graph,
         "system": run.system,
+        "shown_name": shown_name(run.system.name),
         "run": run,
         "pools": pools,
         "pool": pool,

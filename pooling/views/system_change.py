@@ -15,6 +15,7 @@ from core.views.acts import attempt, or_message, posted
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
 from pooling.systems import get_by_slug, get_system
+from pooling.systems.shown_names import shown_name
 from pooling.systems.spec import Entry, SystemSpec, with_neutral
 from pooling.training import upkeep
 from pooling.training.compare import shown
@@ -41,7 +42,7 @@ def clone(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     if found.is_imported:
         return _refused(request, found, "cloned")
     free = {"name": upkeep.free_name(found.graph, found.name), "seed": upkeep.free_seed(found.graph, found.kind)}
-    context = {"system": found, "original": found}
+    context = {"system": found, "shown_name": shown_name(found.name), "original": found}
     return _add(request, found.graph, _entry(get_system, found.kind), free | _initial(found), context)
 
 
@@ -74,7 +75,9 @@ def retrain(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     if attempt(form, lambda asked: upkeep.train_anew(found, **_training(asked, request.user))):
         messages.success(request, f"{found.name} is trained anew: its job is queued.")
         return redirect("system", name, system)
-    return _form(request, found.graph, spec, form, {"system": found, "again": found})
+    return _form(
+        request, found.graph, spec, form, {"system": found, "shown_name": shown_name(found.name), "again": found}
+    )
 
 
 def _training(asked: dict[str, Any], user: User) -> dict[str, Any]:

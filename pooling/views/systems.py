@@ -23,6 +23,7 @@ from pooling.forms.systems import PykeenForm, TrainForm
 from pooling.models import Graph, Run, System
 from pooling.rules.in_words import has_rules, rules_page, rules_tsv
 from pooling.systems import SYSTEMS, find_entry
+from pooling.systems.shown_names import shown_name
 from pooling.systems.spec import FAMILIES
 from pooling.training.compare import compare, shown
 from pooling.training.curves import compared_charts, history_curves
@@ -104,6 +105,7 @@ def system(request: HttpRequest, name: str, system: str) -> HttpResponse:
     context = {
         "graph": found.graph,
         "system": found,
+        "shown_name": shown_name(found.name),
         "spec": find_entry(found.kind),
         "run": Run.objects.filter(system=found).first(),
         "curves": history_curves(found.history),

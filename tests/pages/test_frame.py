@@ -181,7 +181,7 @@ def test_breadcrumbs_lead_up_from_a_page(sign_in):
     assert breadcrumbs(client.get("/help/keeping").content.decode()) == ['<a href="/help">Help</a>', "Keep and delete"]
     assert breadcrumbs(client.get("/graphs/town/systems/rotate/delete").content.decode()) == [
         '<a href="/graphs/town/systems">Systems</a>',
-        '<a href="/graphs/town/systems/rotate">rotate</a>',
+        '<a href="/graphs/town/systems/rotate">RotatE</a>',
         "Delete",
     ]
     html = client.get("/graphs?archived=yes").content.decode()

@@ -9,6 +9,7 @@ from evaluation.labels.pool_table import pool_table
 from evaluation.models import Figure
 from evaluation.overview.rankings import overview, page_version
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 from tests.factories import judge, make_system
 from tests.page import element, elements, parse, refusal
 
@@ -44,6 +45,19 @@ def test_the_page_says_it_in_a_sentence_and_shows_every_system(sign_in, labelled
         assert [one.text for one in elements(html, f"place-of-{name}")] == [shown, shown]
         assert heads.count(shown) == 2  # measures, shares
     assert f'data-version="{page_version(labelled)}"' in html
+
+
+def test_the_measures_list_the_best_system_first(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    for measure in ("micro_mrr", "macro_hits@10"):
+        html = client.get(PAGE, {"measure": measure}).content.decode()
+        found = overview(labelled, measure)
+        at = [one.name for one in found["columns"]].index(measure)
+        rows = [one["system"] for one in found["ranked_rows"]]
+        values = [one["cells"][at]["value"] for one in found["ranked_rows"]]
+        assert values == sorted(values, reverse=True) and sorted(rows) == ["complex", "distmult", "transe"]
+        names = [th.text for th in parse(html).all(tag="th") if th.text in ("TransE", "DistMult", "ComplEx")]
+        assert names[:3] == [shown_name(one) for one in rows]
 
 
 def test_the_figures_part_is_the_part_alone_and_the_same(sign_in):

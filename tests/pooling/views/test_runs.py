@@ -22,7 +22,7 @@ from pooling.runs.adapters.registry import ADAPTERS
 from pooling.runs.asked import ASKED
 from pooling.training.train import refuse_imported
 from pooling.views import runs
-from tests.page import element, has, links, notices, refusals, table
+from tests.page import element, has, links, notices, numbers, parse, refusals, table
 from tests.pages.world import make_person, make_pool, make_system
 
 PAGE = "/graphs/town/runs"
@@ -218,6 +218,16 @@ def test_private_runs_are_on_the_pages_of_owner_and_managers_only(own: System, m
     for act in ("run-publish", "run-replace", "run-delete"):
         assert other.post(reverse(act, args=["town", "theirs"])).status_code == 404
     assert System.every.get(name="theirs").private
+
+
+def test_a_run_has_its_counts_and_compares_only_if_somebody_brought_it(own: System, graph: Graph, researcher: Client):
+    run = Run.every.get(system=own)
+    Run.objects.filter(system=make_system(graph, "rotate")).update(num_questions=1234)
+    for name, questions, shown in (("theirs", run.num_questions, "theirs"), ("rotate", 1234, "RotatE")):
+        page = parse(researcher.get(reverse("run", args=["town", name])))
+        assert page.one(tag="h1").text == f"Run {shown}"
+        assert numbers(page.one("facts").text.replace(",", ""))[0] == str(questions)
+        assert bool(page.all(id="figures-title")) == (name == "theirs")
 
 
 def test_strangers_and_annotators_reach_no_act(own: System):

@@ -93,6 +93,7 @@ def test_refusals_are_shown_at_the_form_and_start_nothing(changed: dict, why: di
 def test_page_of_a_system(graph, manager):
     make_system(graph, "rotate")
     html = manager.get(f"{URL}/rotate").content.decode()
+    assert [one.text for one in parse(html).all(tag="h1")] == ["RotatE"]
     assert element(html, "validation-mrr").text == "0.370"
     assert element(html, "setting-embedding_dim").text == "64"
     assert element(html, "help-embedding_dim")["title"] == SYSTEMS["rotate"].settings["embedding_dim"].help
