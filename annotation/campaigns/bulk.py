@@ -28,7 +28,7 @@ class Effect(NamedTuple):
     """What an act on some items does."""
 
     items: int  # that it is possible for
-    others: int  # chosen ones that it is not possible for
+    refused: dict[int, str]  # id of each chosen item that it is not possible for, and why
     labels: int  # that are discarded
 
 
@@ -77,6 +77,15 @@ BULK: dict[str, tuple[ItemState, ...]] = {
     "flag": tuple(ItemState),
     "assign": (ItemState.OPEN,),
 }
+_JUDGED = "it is judged: return it to the pool first"
+_WHY_NOT = {
+    ("reopen", ItemState.OPEN): "it has no judgement yet",
+    ("reopen", ItemState.DISPUTED): "an adjudicator is asked about it already",
+    ("return", ItemState.OPEN): "it does not have two labels yet",
+    ("assign", ItemState.DISPUTED): "two people labelled it: an adjudicator decides",
+    ("assign", ItemState.SETTLED): _JUDGED,
+    ("assign", ItemState.UNDECIDED): _JUDGED,
+}
 # what does an act that needs a reason, as a person
 _WITH_REASON: dict[str, Callable[[Sequence[Item], User, str], int]] = {
     "reopen": _reopen,
@@ -90,8 +99,18 @@ def effect(campaign: Campaign, act: str, ids: Sequence[int]) -> Effect:
     able = _able(campaign, act, ids)
     labels = live_labels().filter(item__in=able, slot__state=SlotState.ANSWERED)
     lost = {"reopen": labels.filter(slot__number=ADJUDICATION), "return": labels}.get(act)
-    items = able.count()
-    return Effect(items, len(set(ids)) - items, lost.count() if lost is not None else 0)
+    return Effect(able.count(), refusals(campaign, act, ids), lost.count() if lost is not None else 0)
+
+
+def refusals(campaign: Campaign, act: str, ids: Sequence[int]) -> dict[int, str]:
+    """Return the id of each of these items that does not allow the act now, and why, in their order."""
+    others = campaign.items.filter(pk__in=ids[:MOST]).exclude(state__in=BULK.get(act, tuple(ItemState)))
+    return {pk: _WHY_NOT[act, ItemState(state)] for pk, state in others.order_by("order").values_list("pk", "state")}
+
+
+def acts_for(item: Item) -> list[str]:
+    """Return the acts that an item allows now."""
+    return [act for act, states in BULK.items() if item.state in states]
 
 
 def act_on_items(campaign: Campaign, act: str, ids: Sequence[int], *, by: User, reason: str) -> int:
@@ -104,8 +123,8 @@ def act_on_items(campaign: Campaign, act: str, ids: Sequence[int], *, by: User, 
     return _WITH_REASON[act](items, by, reason.strip())
 
 
-def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: User) -> int:
-    """Ask a person about these items before others of theirs; return how many. Others may be asked about them too.
+def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: User) -> list[int]:
+    """Ask a person about these items before others of theirs; return their ids. Others may be asked about them too.
 
     CampaignError if the person may not label here, or had or saw every one of the items.
     """
@@ -121,7 +140,7 @@ def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: Us
         )  # fmt: skip
         about = f"{len(items):,} item{'s' if len(items) > 1 else ''}"
         record(by, AnnotationAct.ITEMS_ASSIGNED, pool=campaign.pool, subject=person, about=about)
-    return len(items)
+    return items
 
 
 def _able(campaign: Campaign, act: str, ids: Sequence[int]) -> QuerySet[Item]:

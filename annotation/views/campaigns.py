@@ -1,5 +1,6 @@
 """The people side of a pool for its manager: state, next steps, rules, and items with their history."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -7,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db.models import Q
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.campaigns.bulk import BULK, act_on_items, assign_items, effect
+from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals
 from annotation.campaigns.items import SORTS, ItemFilter, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
@@ -46,6 +47,7 @@ from pooling.models import Pool
 from pooling.orders import ORDERS
 from pooling.views.find import find_pool
 
+MOST_KEPT = 200  # items that stay chosen: they are in an address
 MOST_STEPS = 3  # that are shown at once
 AGREEMENT_SECONDS = 60
 OPENED = "The campaign of {} is open."
@@ -139,11 +141,21 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
 @manager_required
 def triples(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
-    form = ItemFilterForm(campaign, request.GET)
+    request.GET = query = request.GET.copy()  # its links do not repeat what was chosen
+    chosen = _ids(query.pop("chosen", [""])[-1].split(","))
+    why_not = refusals(campaign, query.pop("refused", [""])[-1], chosen)
+    form = ItemFilterForm(campaign, query)
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
-    context = {"form": form, "page": page, "rows": item_rows(campaign, page), "wanted": wanted, "sorts": _sorts(wanted)}
+    rows = item_rows(campaign, page)
+    context = {"form": form, "page": page, "wanted": wanted, "sorts": _sorts(wanted), "acts": told.BULK_ACTS}
+    context["rows"] = [(row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk)) for row in rows]
+    context["impossible"] = set(BULK) - {act for _, acts, _, _ in context["rows"] for act in acts}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
+
+
+def _ids(given: Sequence[str]) -> list[int]:
+    return [int(pk) for pk in given if pk.isdecimal()]
 
 
 def _sorts(wanted: ItemFilter) -> dict[str, tuple[str, str]]:
@@ -168,28 +180,44 @@ def triples_csv(request: HttpRequest, name: str) -> HttpResponse:
 def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
     """Say what an act on the chosen items would do, and do it once a reason is given."""
     campaign = find_campaign(request, name)
-    act, ids = request.POST.get("act", ""), [int(pk) for pk in request.POST.getlist("items") if pk.isdecimal()]
+    act, ids = request.POST.get("act", ""), _ids(request.POST.getlist("items"))
     if act not in BULK:
         raise Http404
-    back = reverse("campaign-triples", args=[name]) + (f"?{query}" if (query := request.POST.get("back", "")) else "")
+
+    def back(chosen: Sequence[int] = (), refused: str = "") -> str:
+        """Return the address of the list as it was, with these items still chosen."""
+        query = QueryDict(request.POST.get("back", ""), mutable=True)
+        if chosen:
+            query["chosen"] = ",".join(map(str, chosen[:MOST_KEPT]))
+        if refused:
+            query["refused"] = refused
+        address = reverse("campaign-triples", args=[name])
+        return f"{address}?{query.urlencode(safe=',')}" if query else address
+
     found = or_message(request, lambda: effect(campaign, act, ids)) if ids else None
     if found is None or not found.items:
         if found is not None or not ids:
             messages.error(request, told.NOTHING_ALLOWS if ids else told.NOTHING_CHOSEN)
-        return redirect(back)
+        return redirect(back(ids, act if ids else ""))
     form: Form
     if act == "assign":
         form = AssignForm(campaign, request.POST if "person" in request.POST else None)
-        done = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
+        given = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
+        if given is not None:
+            left = [pk for pk in ids if pk not in given and pk not in found.refused]
+            messages.success(request, told.items_done(act, len(given)) + told.had_before(len(left)))
+            return redirect(back(left))
+        done = None
     else:
         form = ReasonForm(request.POST if "reason" in request.POST else None)
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
     if done is not None:
         messages.success(request, told.items_done(act, done))
-        return redirect(back)
+        return redirect(back())
     seconds = each / 1000 * len(PLACES) * found.items if (each := pace(campaign)) else None
-    context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back}
+    context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back(ids)}
     context["query"] = request.POST.get("back", "")
+    context["refused"] = [(row, found.refused[row.item.pk]) for row in item_rows(campaign, found.refused)]
     return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)
 
 

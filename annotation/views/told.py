@@ -32,10 +32,14 @@ def gold_added(added: GoldAdded) -> str:
 
 
 NOTHING_CHOSEN = "Choose items first."
-NOTHING_ALLOWS = (
-    "None of the chosen items allows that. "
-    "You can reopen judged items, return items with two labels, and assign open items."
-)
+NOTHING_ALLOWS = "None of the chosen items allows that: the list says why. They are still chosen."
+# act on items: its button, and what it needs
+BULK_ACTS = {
+    "reopen": ("Reopen…", "Reopen: only judged items."),
+    "return": ("Return to the pool…", "Return: only items with two labels."),
+    "flag": ("Put into the inbox…", ""),
+    "assign": ("Assign…", "Assign: only items that people still label; an adjudicator decides disputes."),
+}
 _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",
     "return": "{} back in the pool: two other people are asked.",
@@ -46,6 +50,15 @@ _DONE = {
 
 def items_done(act: str, done: int) -> str:
     return _DONE[act].format(counted(done, "item"))
+
+
+def had_before(left: int) -> str:
+    """Say that some of the items were not assigned, after what was."""
+    if not left:
+        return ""
+    which = "1 other was" if left == 1 else f"{left:,} others were"
+    it = "it" if left == 1 else "them"
+    return f" {which} not assigned, because the person had or saw {it} before; still chosen below."
 
 
 def recheck_drawn(person: User, drawn: int) -> str:

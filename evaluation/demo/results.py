@@ -12,7 +12,8 @@ from evaluation.overview import rankings
 from evaluation.pages.registry import ANALYSES, PAPERS
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
-from evaluation.test_sets.export import export_test_set
+from evaluation.test_sets.export import export_of, export_test_set, write_zip, zip_path
+from evaluation.test_sets.files import ExportOptions
 from pooling.graphs.opening import closed_world_triples
 from pooling.models import Pool
 
@@ -75,11 +76,20 @@ def qrels_in_words(demo: Demo) -> list[str]:
 
 
 def is_exported(demo: Demo) -> bool:
+    export = demo.pool.qrels.get(name=QRELS).exports.first() if is_frozen(demo) else None
+    return export is not None and zip_path(export) is not None and _has_folder(demo)
+
+
+def _has_folder(demo: Demo) -> bool:
     return (demo.test_set / "CHECKSUMS.sha256").exists()
 
 
 def export(demo: Demo) -> None:
-    export_test_set(get_qrels(demo.pool, QRELS), demo.test_set)
+    """Write the test set to a folder, and as the archive of the page Export."""
+    qrels = get_qrels(demo.pool, QRELS)
+    if not _has_folder(demo):
+        export_test_set(qrels, demo.test_set)
+    write_zip(export_of(qrels, ExportOptions()))
 
 
 def test_set_in_words(demo: Demo) -> list[str]:

@@ -12,8 +12,8 @@ from annotation.models.slot import ADJUDICATION
 from annotation.questions.reading import unread_relations, without_words
 from annotation.release.next_batch import UNRELEASED
 from core.enums import LIVE, JobState
-from core.models import Job
-from evaluation.enums import EvaluationJob, QrelsOrigin
+from core.models import AuditEntry, Job
+from evaluation.enums import EvaluationAct, EvaluationJob, QrelsOrigin
 from evaluation.labels.qrels import pooled_state, state_counts
 from evaluation.models import Qrels
 from pooling.enums import TO_PEOPLE, PoolingJob, PoolOrigin
@@ -48,7 +48,7 @@ class StageCounts:
     imported: int
     judged_since: int
     qrels: int
-    exports: int  # test sets written of them
+    exports: int  # test sets written of them, by page or by command
 
     def covers(self, system: System) -> bool:
         """Return whether a system's run covers this pool: scored after the pool was made, or by a job of the pool."""
@@ -101,7 +101,7 @@ def stage_counts(pool: Pool) -> StageCounts:
         positive=seeds + positive,
         judged=positive + judged["negative"],
         qrels=frozen["n"],
-        exports=frozen["exports"],
+        exports=frozen["exports"] + AuditEntry.objects.filter(pool=pool, act=EvaluationAct.TEST_SET_EXPORTED).count(),
         **triples,
         **slots,
         **judged,

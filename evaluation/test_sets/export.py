@@ -125,14 +125,19 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: the file name
 
 def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> tuple[Export, Job | None]:
     """Return the export of qrels with these options, and the job that writes it; None where it is written already."""
-    with transaction.atomic():
-        held(qrels.pool)
-        asked = {"terms_version": terms_of(qrels).version, **options._asdict()}
-        export, _ = Export.objects.get_or_create(qrels=qrels, **asked, defaults={"created_by": user})
+    export = export_of(qrels, options, user)
     if zip_path(export) is not None:
         return export, None
     params = {"qrels": qrels.name, "export": export.pk}
     return export, start_job(EvaluationJob.EXPORT, pool=qrels.pool, params=params, user=user)
+
+
+def export_of(qrels: Qrels, options: ExportOptions, user: User | None = None) -> Export:
+    """Return the export of qrels with these options and the present terms; it may not be written yet."""
+    with transaction.atomic():
+        held(qrels.pool)
+        asked = {"terms_version": terms_of(qrels).version, **options._asdict()}
+        return Export.objects.get_or_create(qrels=qrels, **asked, defaults={"created_by": user})[0]
 
 
 def zip_path(export: Export) -> Path | None:

@@ -1,17 +1,22 @@
-// Items: choose all of a page at once, and see how many are chosen.
+// Items: choose all of a page at once, see how many are chosen, and which acts they allow.
 const form = document.querySelector("[data-bulk]");
 if (form) {
   const all = form.querySelector("[data-all]");
   const every = all.querySelector("input");
   const told = form.querySelector("[data-chosen]");
   const boxes = [...form.querySelectorAll("input[name=items]")];
-  const buttons = form.querySelectorAll("button[name=act]");
+  const buttons = [...form.querySelectorAll("button[name=act]")];
+  const whys = form.querySelector("[data-whys]");
   const show = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
+    const marked = boxes.filter((box) => box.checked);
+    const chosen = marked.length;
     told.textContent = `${chosen} chosen`;
     every.checked = chosen === boxes.length;
     every.indeterminate = chosen > 0 && chosen < boxes.length;
-    for (const button of buttons) button.disabled = !chosen;
+    const allowed = new Set((chosen ? marked : boxes).flatMap((box) => box.dataset.allows.split(" ")));
+    const impossible = buttons.filter((button) => !allowed.has(button.value));
+    for (const button of buttons) button.disabled = !chosen || impossible.includes(button);
+    whys.textContent = impossible.map((button) => button.dataset.why).join(" ");
   };
   all.hidden = false;
   every.addEventListener("change", () => {

@@ -21,6 +21,8 @@ from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.management.commands import demo as command
 from evaluation.models import Figure, Qrels
+from evaluation.overview.counts import stage_counts
+from evaluation.overview.status import State, stage_statuses
 from evaluation.sections.metrics import metrics
 from pooling.enums import PoolingJob
 from pooling.graphs.bundled import FamilyOptions
@@ -75,6 +77,7 @@ def test_every_stage_leaves_what_the_next_one_needs(demo: Demo, tmp_path: Path):
     assert left == round(0.2 * demo.campaign.items.count())
     names = {path.name for path in (tmp_path / "demo-test-set").iterdir()}
     assert {"test.tsv", "judgements.tsv", "trec", "ranks", "CHECKSUMS.sha256"} <= names
+    assert stage_statuses(stage_counts(demo.pool))[-1].state == State.DONE  # the page Export has it, too
     assert [job.kind for job in Job.objects.order_by("id")] == [
         PoolingJob.TRAIN,
         PoolingJob.TRAIN,

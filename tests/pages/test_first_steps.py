@@ -78,3 +78,15 @@ def test_steps_renew_themselves_while_jobs_are_live(boss, tmp_path: Path):
 def test_who_cannot_manage_sees_no_steps(db, client):
     client.force_login(make_person("rosa", site="researcher"))
     assert not read(client.get("/")).has("first-steps")
+
+
+def test_what_needs_a_graph_offers_its_import_while_there_is_none(boss, tmp_path: Path):
+    for address in ("/pools/new", "/test-sets/import"):
+        assert read(boss.get(address)).one("empty").one(tag="a")["href"] == "/import-graph"
+    make_graph(tmp_path / "tsv")
+    assert read(boss.get("/pools/new?graph=other")).one("no-such-graph").one(tag="a")["href"] == "/graphs"
+
+
+def test_the_theory_is_explained_among_the_help_pages(boss, client):
+    assert not read(boss.get("/")).has(tag="a", href="/open-world")
+    assert read(boss.get("/help")).one("theory")["href"] == "/open-world"

@@ -8,6 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from annotation.views.told import BULK_ACTS
+
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -76,3 +78,32 @@ def test_a_setting_that_is_on_no_list_is_as_if_nothing_was_chosen(visit):
     page.reload()
     chosen = "[...document.querySelectorAll('[data-settings] input:checked')].map((box) => box.value)"
     assert page.evaluate(chosen) == ["auto", "one", "on", "300"]
+
+
+def test_each_of_many_links_has_its_copy_button(visit):
+    manager = visit("manager")
+    manager.goto("/pools/town-pool/campaign/people")
+    manager.locator("form:has([value=many]) textarea").fill("a@example.org\nb@example.org")
+    manager.locator("form:has([value=many]) [type=submit]").click()
+    rows = manager.locator('[data-test="hand-over"]')
+    assert rows.count() == 2
+    for row in rows.all():
+        row.locator("[data-copy]").click()
+        row.locator('[data-copied][data-message="copied"], [data-copied][data-message="selected"]').wait_for()
+
+
+def test_an_act_that_the_chosen_items_refuse_cannot_be_pressed(world: dict, visit):
+    item = world["campaign"].items.order_by("order").first()
+    item.state = "disputed"
+    item.save()
+    manager = visit("manager")
+    manager.goto("/pools/town-pool/campaign/triples")
+    assign, why = manager.locator("[name=act][value=assign]"), manager.locator("[data-whys]")
+    assert assign.is_disabled() and why.inner_text() == BULK_ACTS["reopen"][1]  # no item here is judged
+    disputed, other = manager.locator(f"#item-{item.pk}"), manager.locator("[name=items]").last
+    disputed.check()
+    assert assign.is_disabled() and why.inner_text() == f"{BULK_ACTS['reopen'][1]} {BULK_ACTS['assign'][1]}"
+    other.check()
+    assert assign.is_enabled()
+    disputed.uncheck()
+    assert assign.is_enabled()

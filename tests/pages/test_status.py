@@ -17,6 +17,8 @@ from config.stages import STAGES
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
 from core.models import Job, Worker
+from core.people.audit_log import record
+from evaluation.enums import EvaluationAct
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import stage_counts
 from evaluation.overview.status import State, next_status, stage_statuses
@@ -25,7 +27,7 @@ from pooling.models import Pool, System
 from tests.page import element, has, parse
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 
-STATUS_QUERIES = 17  # two of them the session and the person
+STATUS_QUERIES = 18  # two of them the session and the person
 
 
 def states(pool: Pool) -> dict[str, str]:
@@ -246,6 +248,9 @@ def test_imported_labels_and_frozen_qrels(graph):
     assert figures(pool, "qrels")["judged since the last"] == (0, None)
     test_set = stage_statuses(stage_counts(pool))[-1]
     assert (test_set.state, test_set.step.url) == (State.NOT_STARTED, "/pools/town-pool/export")
+    entry = record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool)  # by the command, to a folder
+    assert states(pool)["test-set"] == "done"
+    entry.delete()
     Export.objects.create(qrels=Qrels.objects.get(), artifact="x", sha256="0" * 64)
     assert states(pool)["test-set"] == "done"
     judge(pool, Verdict.NEGATIVE, 1)

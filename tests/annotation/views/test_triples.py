@@ -188,10 +188,11 @@ def states(items: list[Item]) -> list[str]:
 def test_preview_says_what_would_happen_and_changes_nothing(world, manager, several) -> None:
     asked = {"act": "return", "items": [item.pk for item in several], "back": "state=open"}
     page = read(manager.post(BULK_URL, asked))
-    assert (numbers(page.one("what").text), numbers(page.one("others").text)) == (["2"], ["1"])
+    assert (numbers(page.one("what").text), len(page.all("refused"))) == (["2"], 1)
     assert numbers(page.one("warning").text) == ["4"]  # labels of two items
     assert [one["value"] for one in page.all(tag="input", name="items")] == [str(item.pk) for item in several]
-    assert page.has(tag="a", href=f"{URL}?state=open")
+    chosen = ",".join(str(item.pk) for item in several)
+    assert page.has(tag="a", href=f"{URL}?state=open&chosen={chosen}")  # who changes nothing keeps what they chose
     assert states(several) == ["settled", "disputed", "open"]
 
 
@@ -241,7 +242,8 @@ def test_assigned_items_are_asked_first(world, manager) -> None:
         str(person.pk) for person in (world.ada, world.ann, world.ben, world.cleo)
     ]
     response = manager.post(BULK_URL, asked | {"person": world.ann.pk})
-    assert response["Location"] == URL and read(manager.get(URL)).messages == [told.items_done("assign", 1)]
+    assert response["Location"] == f"{URL}?chosen={items[0].pk}"
+    assert read(manager.get(URL)).messages == [told.items_done("assign", 1) + told.had_before(1)]
     assert list(last.assigned_to.all()) == [world.ann] and not items[0].assigned_to.exists()  # ann had it
     entry = AuditEntry.objects.get(act="items-assigned")
     assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 item")
@@ -262,11 +264,43 @@ def test_nobody_is_assigned_who_may_not_label_or_had_all_of_them(world, manager)
 
 
 def test_nothing_chosen_or_nothing_possible_is_said(world, manager, several) -> None:
-    for items, said in (([], told.NOTHING_CHOSEN), ([several[2].pk, 999_999], told.NOTHING_ALLOWS)):
-        assert manager.post(BULK_URL, {"act": "reopen", "items": items, "reason": "x"})["Location"] == URL
+    for items, said, to in (
+        ([], told.NOTHING_CHOSEN, URL),
+        ([several[2].pk, 999_999], told.NOTHING_ALLOWS, f"{URL}?chosen={several[2].pk},999999&refused=reopen"),
+    ):
+        assert manager.post(BULK_URL, {"act": "reopen", "items": items, "reason": "x"})["Location"] == to
         assert read(manager.get(URL)).messages == [said]
     assert manager.post(BULK_URL, {"act": "delete", "items": [several[0].pk]}).status_code == 404
     assert manager.get(BULK_URL).status_code == 405
+
+
+def test_refused_act_keeps_the_selection_and_says_why_at_each_item(world, manager, several) -> None:
+    settled, disputed, _ = several
+    asked = {"act": "assign", "items": [settled.pk, disputed.pk], "back": "sort=state&page=1"}
+    address = manager.post(BULK_URL, asked)["Location"]
+    assert address.startswith(f"{URL}?sort=state&page=1&")
+    page = read(manager.get(address))
+    rows = {row.one(tag="input")["value"]: row for row in page.all("item")}
+    assert {pk for pk, row in rows.items() if "checked" in row.one(tag="input")} == {str(settled.pk), str(disputed.pk)}
+    assert [len(rows[str(item.pk)].all("refused")) for item in several] == [1, 1, 0]
+    assert rows[str(settled.pk)].one("refused").text != rows[str(disputed.pk)].one("refused").text
+    assert page.one(tag="input", name="back")["value"] == "sort=state&page=1"  # links don't choose again
+    assert not any("chosen" in link.attrs.get("href", "") for link in page.all(tag="a"))
+
+
+def test_what_no_item_of_the_page_allows_is_not_offered_and_why(world, manager, several) -> None:
+    def impossible(state: str) -> list[str]:
+        page = read(manager.get(f"{URL}?state={state}"))
+        acts = [one["value"] for one in page.all(tag="button", name="act") if "disabled" in one]
+        assert page.one("why").text == " ".join(told.BULK_ACTS[act][1] for act in acts)
+        return acts
+
+    assert [impossible(state) for state in ("disputed", "settled", "open", "")] == [
+        ["reopen", "assign"], ["assign"], ["reopen", "return"], []
+    ]  # fmt: skip
+    for act, states_ in bulk.BULK.items():  # every refusal has words
+        for state in set(ItemState) - set(states_):
+            assert bulk._WHY_NOT[act, state]
 
 
 def test_too_many_at_once_and_items_of_another_campaign_are_refused(world, manager, several, monkeypatch) -> None:
