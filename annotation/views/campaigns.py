@@ -141,16 +141,17 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
 @manager_required
 def triples(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
-    request.GET = query = request.GET.copy()  # its links do not repeat what was chosen
+    query = request.GET.copy()
     chosen = _ids(query.pop("chosen", [""])[-1].split(","))
     why_not = refusals(campaign, query.pop("refused", [""])[-1], chosen)
+    request.GET = query  # type: ignore[assignment]  # links of the page do not repeat what was chosen
     form = ItemFilterForm(campaign, query)
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
-    rows = item_rows(campaign, page)
-    context = {"form": form, "page": page, "wanted": wanted, "sorts": _sorts(wanted), "acts": told.BULK_ACTS}
-    context["rows"] = [(row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk)) for row in rows]
-    context["impossible"] = set(BULK) - {act for _, acts, _, _ in context["rows"] for act in acts}
+    found = item_rows(campaign, page)
+    rows = [(row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk)) for row in found]
+    context = {"form": form, "page": page, "rows": rows, "wanted": wanted, "sorts": _sorts(wanted)}
+    context |= {"acts": told.BULK_ACTS, "impossible": set(BULK).difference(*(acts for _, acts, _, _ in rows))}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
 
 
@@ -203,21 +204,17 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
     if act == "assign":
         form = AssignForm(campaign, request.POST if "person" in request.POST else None)
         given = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
-        if given is not None:
-            left = [pk for pk in ids if pk not in given and pk not in found.refused]
-            messages.success(request, told.items_done(act, len(given)) + told.had_before(len(left)))
-            return redirect(back(left))
-        done = None
+        done, left = given and len(given), [pk for pk in ids if pk not in (given or ()) and pk not in found.refused]
     else:
-        form = ReasonForm(request.POST if "reason" in request.POST else None)
+        form, left = ReasonForm(request.POST if "reason" in request.POST else None), []
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
     if done is not None:
-        messages.success(request, told.items_done(act, done))
-        return redirect(back())
+        messages.success(request, told.items_done(act, done) + told.had_before(len(left)))
+        return redirect(back(left))
     seconds = each / 1000 * len(PLACES) * found.items if (each := pace(campaign)) else None
     context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back(ids)}
-    context["query"] = request.POST.get("back", "")
-    context["refused"] = [(row, found.refused[row.item.pk]) for row in item_rows(campaign, found.refused)]
+    context |= {"query": request.POST.get("back", "")}
+    context |= {"refused": [(row, found.refused[row.item.pk]) for row in item_rows(campaign, found.refused)]}
     return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)
 
 
