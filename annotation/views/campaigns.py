@@ -204,7 +204,10 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
     if act == "assign":
         form = AssignForm(campaign, request.POST if "person" in request.POST else None)
         given = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
-        done, left = given and len(given), [pk for pk in ids if pk not in (given or ()) and pk not in found.refused]
+        done, left = (
+            None if given is None else len(given),
+            [pk for pk in ids if pk not in (given or ()) and pk not in found.refused],
+        )
     else:
         form, left = ReasonForm(request.POST if "reason" in request.POST else None), []
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
@@ -212,7 +215,14 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, told.items_done(act, done) + told.had_before(len(left)))
         return redirect(back(left))
     seconds = each / 1000 * len(PLACES) * found.items if (each := pace(campaign)) else None
-    context = {"act": act, "ids": ids, "effect": found, "form": form, "seconds": seconds, "back": back(ids)}
+    context: dict[str, Any] = {
+        "act": act,
+        "ids": ids,
+        "effect": found,
+        "form": form,
+        "seconds": seconds,
+        "back": back(ids),
+    }
     context |= {"query": request.POST.get("back", "")}
     context |= {"refused": [(row, found.refused[row.item.pk]) for row in item_rows(campaign, found.refused)]}
     return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)
