@@ -30,6 +30,8 @@ class Trend:
     by_people: list[int]  # labels of the whole days that the pace is taken from
     finish: Finish | None
     today: date
+    labels_today: int  # of people
+    simulated: int  # labels of simulated people
     active: int  # people who answered in the last ACTIVE_DAYS days
     last: datetime | None  # when the last label of a person came
     hours: float  # of active time, over all answers
@@ -66,7 +68,8 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
     first_by_people = min((day for day, (_, n) in counted.items() if n), default=today)
     whole = _days(max(first_by_people, today - timedelta(days=PACE_DAYS)), today - timedelta(days=1))
     by_people = [counted.get(day, (0, 0))[1] for day in whole]
-    labels, hours = sum(n for _, n in counted.values()), _hours(campaign)
+    labels, hours = sum(n for n, _ in counted.values()), _hours(campaign)
+    of_people = sum(n for _, n in counted.values())
     people = given.exclude(simulated("annotator")).aggregate(
         last=Max("created_at"),
         active=Count("annotator", distinct=True, filter=Q(created_at__gt=now - timedelta(days=ACTIVE_DAYS))),
@@ -76,8 +79,10 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
         by_people=by_people,
         finish=finish(counts.left, by_people),
         today=today,
+        labels_today=counted.get(today, (0, 0))[1],
+        simulated=labels - of_people,
         hours=hours,
-        hours_to_come=hours / labels * counts.left if labels and hours else None,
+        hours_to_come=hours / of_people * counts.left if of_people and hours else None,
         **people,
     )
 

@@ -1,7 +1,7 @@
 """Report how far people agree with each other, with gold answers, and with an expert who judges again."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import combinations_with_replacement, pairwise
@@ -16,10 +16,21 @@ from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Check, CheckLabel, Gold, Label
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.checks import recheck_choices
-from annotation.quality.kernel import MISSING, Agreement, Coefficient, Ints, Share, agreement, cohen_kappa
+from annotation.quality.kernel import (
+    MISSING,
+    Agreement,
+    Coefficient,
+    Intervals,
+    Ints,
+    Share,
+    agreement,
+    bootstrap,
+    cohen_kappa,
+)
 from annotation.questions.templates import statements_now
 
 YES_NO = "YN"  # an item with a can't tell is left out
+SEED = 0  # of the bootstrap: the same labels always have the same intervals
 WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
 
 Key = TypeVar("Key", bound=Any)
@@ -32,11 +43,13 @@ class PairAgreement(NamedTuple):
     other: int
     raw: Share
     kappa: Coefficient
+    interval: tuple[float, float] | None = None  # of kappa
 
 
 class GroupAgreement(NamedTuple):
     name: str
     agreement: Agreement
+    intervals: Intervals = Intervals(None, None, None)
 
 
 class AnswerPair(NamedTuple):
@@ -53,6 +66,7 @@ class AgreementReport:
 
     items: int  # with two live labels
     overall: Agreement
+    intervals: Intervals  # of the coefficients over all
     pairs: list[PairAgreement]  # in the order of `surest_low`, like relations
     relations: list[GroupAgreement]
     weeks: list[GroupAgreement]  # of the later label, in order
@@ -83,17 +97,26 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     def of(rows: Ints) -> Agreement:
         return agreement(first[rows], second[rows], size)
 
+    def intervals(rows: Ints | slice = slice(None)) -> Intervals:
+        # a generator of their own: an interval does not depend on the other groups
+        return bootstrap(first[rows], second[rows], size, np.random.default_rng(SEED))
+
     pairs = [
-        PairAgreement(*people, of(rows).raw, cohen_kappa(first[rows], second[rows], size))
+        PairAgreement(*people, of(rows).raw, cohen_kappa(first[rows], second[rows], size), intervals(rows).kappa)
         for people, rows in _rows_by_key(doubles.people)
     ]
-    relations = [GroupAgreement(keys[index], of(rows)) for index, rows in _rows_by_key(doubles.relations)]
+
+    def groups(of_item: Sequence[Key], name: Callable[[Key], str]) -> list[GroupAgreement]:
+        return [GroupAgreement(name(key), of(rows), intervals(rows)) for key, rows in _rows_by_key(of_item)]
+
+    relations = groups(doubles.relations, keys.__getitem__)
     return AgreementReport(
         items=first.size,
         overall=agreement(first, second, size),
+        intervals=intervals(),
         pairs=sorted(pairs, key=lambda pair: surest_low(pair.raw)),
         relations=sorted(relations, key=lambda group: (*surest_low(group.agreement.raw), group.name)),
-        weeks=[GroupAgreement(week, of(rows)) for week, rows in _rows_by_key(doubles.weeks)],
+        weeks=groups(doubles.weeks, str),
         answers=[
             AnswerPair(str(one.label), str(other.label), answers[i, j] + (answers[j, i] if i != j else 0))
             for (i, one), (j, other) in combinations_with_replacement(enumerate(Answer), 2)

@@ -204,10 +204,8 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
     if act == "assign":
         form = AssignForm(campaign, request.POST if "person" in request.POST else None)
         given = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
-        done, left = (
-            None if given is None else len(given),
-            [pk for pk in ids if pk not in (given or ()) and pk not in found.refused],
-        )
+        done = None if given is None else len(given)
+        left = [pk for pk in ids if pk not in (given or ()) and pk not in found.refused]
     else:
         form, left = ReasonForm(request.POST if "reason" in request.POST else None), []
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))

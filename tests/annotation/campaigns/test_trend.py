@@ -50,13 +50,15 @@ def test_hours_to_come_are_those_of_a_label_so_far(world) -> None:
 
 
 def test_simulated_people_are_in_the_chart_alone(world) -> None:
-    labelled(world, (1, "ann"), (1, "ben"))
+    labelled(world, (1, "ann"), (1, "ben"), (0, "ben"), (0, "cleo"))
     world.ben.username = NAME + "1"
     world.ben.set_unusable_password()
     world.ben.save()
     found = course(world)
-    assert found.days[0] == (date(2026, 3, 9), 2)
-    assert (found.by_people, found.active, found.hours) == ([1], 1, 1)
+    assert found.days == [(date(2026, 3, 9), 2), (date(2026, 3, 10), 2)]
+    assert (found.by_people, found.active, found.hours) == ([1], 2, 2)
+    assert (found.labels_today, found.simulated) == (1, 2)
+    assert found.hours_to_come == 8  # an hour a label
 
 
 def test_without_labels_nothing_is_known(world) -> None:

@@ -20,8 +20,11 @@ from annotation.quality.kernel import (
     NOTHING,
     ONE_CATEGORY,
     Coefficient,
+    Intervals,
     Share,
     agreement,
+    bootstrap,
+    coefficients_of_tables,
     cohen_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -281,3 +284,75 @@ def test_share_of_nothing_has_no_value():
     nothing = Share(0, 0)
     assert (nothing.value, nothing.interval, nothing.reason) == (None, None, NO_TRIAL)
     assert (Share(0, 4).value, Share(0, 4).reason) == (0.0, "")
+
+
+# -- intervals of the coefficients -----------------------------------------------------------------------------
+
+
+def expand(table: np.ndarray) -> list[tuple[int, int]]:
+    """Return the items of a table, one by one."""
+    return [(a, b) for (a, b), n in np.ndenumerate(table) for _ in range(n)]
+
+
+def literal(table: np.ndarray) -> list[float]:
+    """Return alpha, AC1 and kappa of a table by the oracles."""
+    rows = expand(table)
+    as_lists = [list(row) for row in rows]
+    found = (slow_alpha(as_lists), slow_ac1(as_lists), slow_kappa(rows))
+    return [np.nan if value is None else float(value) for value in found]
+
+
+def answers_of(table: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    return split(expand(np.array(table)))
+
+
+@given(st.lists(st.integers(0, 4), min_size=C * C, max_size=C * C).filter(any))
+def test_coefficients_of_a_table_equal_the_oracles(cells):
+    table = np.array(cells).reshape(C, C)
+    found = coefficients_of_tables(table[None])[:, 0]
+    np.testing.assert_allclose(found, literal(table), atol=1e-12)
+
+
+def test_bootstrap_equals_the_quantiles_of_its_samples_one_by_one():
+    table = np.array([[20, 4, 1], [3, 15, 2], [0, 1, 4]])
+    found = bootstrap(*answers_of(table.tolist()), C, np.random.default_rng(5), draws=80)
+    drawn = np.random.default_rng(5).multinomial(50, table.ravel() / 50, size=80).reshape(80, C, C)
+    for interval, values in zip(found, zip(*map(literal, drawn), strict=True), strict=True):
+        assert interval == pytest.approx(np.quantile(values, [0.025, 0.975]))
+
+
+def test_bootstrap_agrees_with_items_drawn_one_by_one():
+    first, second = answers_of([[60, 12], [8, 40]])
+    rng = np.random.default_rng(3)
+    found = bootstrap(first, second, 2, rng, draws=4000)
+    kappas = []
+    for _ in range(1500):
+        rows = rng.integers(first.size, size=first.size)
+        kappas.append(cohen_kappa(first[rows], second[rows], 2).value)
+    assert found.kappa == pytest.approx(np.quantile(kappas, [0.025, 0.975]), abs=0.02)
+
+
+def test_intervals_hold_the_coefficient_are_possible_and_narrow_with_more_items():
+    few, many = ([[24 * k, 4 * k], [4 * k, 20 * k]] for k in (1, 10))
+    width = {}
+    for name, table in (("few", few), ("many", many)):
+        first, second = answers_of(table)
+        found, of = bootstrap(first, second, 2, np.random.default_rng(0)), agreement(first, second, 2)
+        for interval, value in zip(found, (of.alpha, of.ac1, cohen_kappa(first, second, 2)), strict=True):
+            assert interval and -1 <= interval[0] < value.value < interval[1] <= 1
+        width[name] = found.alpha[1] - found.alpha[0]
+    assert width["many"] < width["few"] / 2.5
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[12, 3], [3, 11]],  # 29 items
+        [[30, 2], [2, 30]],  # 4 differ
+        [[4, 20], [20, 0]],  # 4 agree
+        [[60, 5], [4, 0]],  # 9 answers are not the most frequent one
+        [[0, 0], [0, 0]],
+    ],
+)
+def test_no_interval_where_it_would_promise_too_much(table):
+    assert bootstrap(*answers_of(table), 2, np.random.default_rng(0)) == Intervals(None, None, None)

@@ -18,7 +18,7 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Check, CheckLabel, Label, SurplusLabel
 from annotation.quality.annotators import annotators
 from annotation.quality.hours import hours
-from annotation.quality.kernel import NOTHING, ONE_CATEGORY, Agreement, Coefficient, Share
+from annotation.quality.kernel import NOTHING, ONE_CATEGORY, Agreement, Coefficient, Intervals, Share
 from annotation.quality.reports import (
     WITH_CANT_TELL,
     AgreementReport,
@@ -46,7 +46,9 @@ def test_agreement_equals_other_packages(world, items):
     assert (found.items, found.overall.raw) == (6, Share(4, 6))
     assert found.overall.alpha == Coefficient(pytest.approx(alpha), 6)
     assert found.overall.ac1 == Coefficient(pytest.approx(1 / 3), 6)
-    assert pair == (world.ann.pk, world.ben.pk, Share(4, 6), Coefficient(pytest.approx(cohen_kappa_score(*codes)), 6))
+    kappa = Coefficient(pytest.approx(cohen_kappa_score(*codes)), 6)
+    assert pair == (world.ann.pk, world.ben.pk, Share(4, 6), kappa, None)
+    assert found.intervals == Intervals(None, None, None)  # six items are too few
 
 
 def test_pairs_are_apart_and_what_is_surely_low_comes_first(world, items):
@@ -179,7 +181,7 @@ def test_weakest_relation_is_surely_below_all_items():
 
     overall = group("all", 900, 1000).agreement  # from 0.880 on
     few, near, low, lower = group("few", 0, 19), group("near", 85, 100), group("low", 61, 100), group("lower", 50, 100)
-    report = AgreementReport(1000, overall, [], [few, near, low, lower], [], [])
+    report = AgreementReport(1000, overall, Intervals(None, None, None), [], [few, near, low, lower], [], [])
     assert weakest(report) == lower
     assert weakest(replace(report, relations=[few, near])) is None
     assert weakest(replace(report, overall=group("all", 0, 0).agreement)) is None

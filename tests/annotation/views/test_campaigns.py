@@ -12,10 +12,11 @@ from annotation.forms.campaigns import WRONG_NAME
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Label, Membership
 from annotation.people.accounts import add_person
+from annotation.people.simulated import NAME
 from annotation.views import told
 from core.models import AuditEntry
 from tests.annotation.factories import label_and_release, label_item, report_of
-from tests.page import Element, charts, codes, drawn, read
+from tests.page import Element, charts, codes, drawn, numbers, read
 
 URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
 SAME = {
@@ -42,12 +43,21 @@ def test_overview_has_the_figures(world, manager) -> None:
         "annotators": "4",
         "adjudicators": "1",
         "reports": "0",
-        "left": "–",
         "active": "2",
-        "per-day": "–",
-        "done-on": "–",
+        "today": "4",
         "hours": "0.0",
-    }
+    }  # without a whole day, no dash stands for what is not known yet
+
+
+def test_overview_says_which_labels_are_simulated(world, manager) -> None:
+    label_item(world, world.campaign.items.first(), ann="Y", ben="Y")
+    assert not read(manager.get(URL)).has("simulated")
+    world.ben.username = f"{NAME}1"
+    world.ben.set_unusable_password()
+    world.ben.save()
+    page = read(manager.get(URL))
+    assert numbers(page.one("simulated").text) == ["1"]
+    assert (page.figures["labels"], page.figures["today"], page.figures["active"]) == ("2", "1", "1")
 
 
 def test_overview_tells_pace_finish_and_cost(world, manager, as_user) -> None:
