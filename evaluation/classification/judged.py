@@ -17,8 +17,8 @@ from pooling.runs.distributions import has_predictive, read_tail_scores
 from pooling.runs.score import wanted_triples
 from pooling.runs.validation import Validation, has_validation, read_validation
 
-AGAIN = "its run lacks validation scores or predictive distributions; score_runs {pool} stores them"
-OUTSIDE = "an imported run has scores of what it returned, and not of judged and validation triples"
+LACKS = "its run lacks validation scores or predictive distributions; score_runs {pool} stores them"
+OUTSIDE = "imported runs keep no scores of judged and validation triples"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
     """Return the reason for each system that is not shown."""
-    return dict.fromkeys(found.missing, AGAIN.format(pool=pool.name)) | dict.fromkeys(found.imported, OUTSIDE)
+    return dict.fromkeys(found.missing, LACKS.format(pool=pool.name)) | dict.fromkeys(found.imported, OUTSIDE)
 
 
 def scored_by(name: str, run: Run, judged: JudgedTriples) -> Scored:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluation.classification.judged import JudgedTriples, Scored, find_runs, judged_triples, left_out, scored_by
 from evaluation.classification.kernel import LEAST, Decisions, Thresholds, average_precision, decisions
-from evaluation.labels.scored_runs import RunsByState
+from evaluation.labels.scored_runs import AGAIN, RunsByState
 from evaluation.max_k.stored_runs import scoring_jobs
 from evaluation.measures.rank_table import Floats
 from evaluation.sections.builders import chart, series_of
@@ -251,13 +251,12 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
     why = left_out(context.pool, found)
     if not why:
         return []
-    title = "Systems that are not shown"
+    title, again = "Systems that are not shown", AGAIN if found.missing else ""
     return [
         Section(
             "absent",
             title,
-            "Classification needs the scores of every judged triple and of validation triples. A system whose run lacks"
-            " them is scored once more; ranks and labels stay as they are.",
+            f"Classification needs the scores of every judged triple and of validation triples.{again}",
             f"Pool {context.pool.name}.",
             [Table("absent", title, [SYSTEM, Column("why", "Why", "text")], list(why.items()))],
             finding=f"Not shown: {words(list(why))}.",

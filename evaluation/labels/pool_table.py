@@ -21,6 +21,7 @@ from pooling.pools.report import contents_version
 from pooling.questions.kernel import answers_csr, questions_of
 from pooling.runs.asked import was_asked
 from pooling.runs.files import RunError, read_ranks, returned_keys
+from pooling.runs.lacking import rows_advice
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.training.seed_families import seed_families, unlike_seeds
 from pooling.training.train import shown_systems, systems_with_runs
@@ -111,7 +112,7 @@ class PoolTable:
         if unknown := [name for name in systems if name not in self.systems]:
             raise EvaluationError(
                 f"{', '.join(name[:80] for name in unknown)}: not evaluated on this pool. Systems to choose from: "
-                f"{', '.join(self.systems)}."
+                f"{', '.join(self.systems)}. A private run is compared on its own page."
             )
         basis = self.questions_of(self.is_test if full_test else self.is_seed)
         share = self.asked[:, basis].sum(axis=1) >= HALF * basis.sum()
@@ -328,9 +329,13 @@ def _none_ready(pool: Pool, left_out: Sequence[str], unasked: Sequence[str]) -> 
             f"No system has a run for pool {pool.name}: {', '.join(unasked)} answered other questions. Import a "
             f"run that answers the topics of this pool (export_topics {pool.name} FILE), or train a system."
         )
-    how = f"have its systems scored on its overview, or by score_runs {pool.name}"
-    what = f"{how} (incomplete: {', '.join(left_out)})" if left_out else f"train systems on {pool.graph}, then {how}"
-    return f"No system has the rank rows that pool {pool.name} needs: {what}."
+    if left_out:
+        incomplete = f"incomplete: {', '.join(left_out)}"
+        return f"No system has the rank rows that pool {pool.name} needs ({incomplete}). {rows_advice(pool, left_out)}"
+    return (
+        f"No system has the rank rows that pool {pool.name} needs: train systems on {pool.graph}, then have its "
+        f"systems scored on its overview, or by score_runs {pool.name}."
+    )
 
 
 def returned_counts(

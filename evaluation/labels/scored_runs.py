@@ -14,6 +14,8 @@ from pooling.models import Pool, Run
 from pooling.runs.start_scoring import start_scoring
 from pooling.training.train import systems_with_runs
 
+AGAIN = " A system whose run lacks them is scored once more; ranks and labels stay as they are."
+
 
 class RunsByState(NamedTuple):
     """Hold the systems of a pool by whether they can be shown; `imported` never have scores of all entities."""

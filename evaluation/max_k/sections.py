@@ -7,11 +7,11 @@ import numpy as np
 
 from evaluation.labels.label_sets import label_set
 from evaluation.labels.pool_table import EvaluationError, pool_table
-from evaluation.labels.scored_runs import RunsByState, trained_here
+from evaluation.labels.scored_runs import AGAIN, RunsByState, trained_here
 from evaluation.max_k.kernel import Goodness
 from evaluation.max_k.performance import Performance, RunReader, check_ks, limits, performance
 from evaluation.max_k.softmax_sections import contrast, effect
-from evaluation.max_k.stored_runs import WHICH, find_runs, left_out, right_answers, scoring_jobs, stored_run
+from evaluation.max_k.stored_runs import OUTSIDE, WHICH, find_runs, left_out, right_answers, scoring_jobs, stored_run
 from evaluation.max_k.system_sections import (
     SYSTEM,
     RunsUnderLabels,
@@ -122,18 +122,29 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
     if not why:
         return []
     columns, title = [SYSTEM, Column("why", "Why", "text")], "Systems that are not shown"
+    again = AGAIN if found.missing else ""
     return [
         Section(
             "absent",
             title,
-            "Max-k needs the probability of every entity, of which a run keeps a few numbers for each question. A"
-            " system whose run lacks them is scored once more; ranks and labels stay as they are.",
+            "Max-k needs the probability of every entity, of which a run keeps a few numbers for each question."
+            + again,
             f"Pool {context.pool.name}.",
             [Table("absent", title, columns, list(why.items()))],
             finding=f"Not shown: {words(list(why))}.",
             actions=[Action("Score what is missing", "max-k-score", {})] if found.missing else [],
         )
     ]
+
+
+def _none_ready(pool: Pool, found: RunsByState) -> str:
+    told = f"No system of pool {pool.name} has its distributions"
+    if found.missing or not found.imported:
+        return f"{told}: run score_runs {pool.name}."
+    return (
+        f"{told}: {words(found.imported)} came from outside, and {OUTSIDE}. Choose a system that was trained here, or "
+        f"train one on graph {pool.graph.name} and run score_runs {pool.name}."
+    )
 
 
 def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "grown", names: Sequence[str] = ()) -> Json:
@@ -148,7 +159,7 @@ def max_k_json(pool: Pool, labels: str, ks: Sequence[int], questions: str = "gro
     table = pool_table(pool, trained_here(pool, names), full_test=labels == "full-test")
     chosen, found = label_set(pool, table, labels, questions), find_runs(pool, table, names)
     if not found.ready:
-        raise EvaluationError(f"No system of pool {pool.name} has its distributions: run score_runs {pool.name}.")
+        raise EvaluationError(_none_ready(pool, found))
     right = right_answers(table, chosen)
     if not len(right.keys):
         raise EvaluationError(f"No question has an answer under {chosen.name}.")

@@ -27,6 +27,7 @@ from pooling.scoring.rank_rows import find
 Which = Literal["filtered", "raw"]
 WHICH: tuple[Which, ...] = ("filtered", "raw")
 KEPT = 24  # runs in memory
+OUTSIDE = "imported runs keep no scores of all entities"
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,7 @@ def find_runs(pool: Pool, table: PoolTable, asked: Sequence[str] = ()) -> RunsBy
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:
     """Return the reason for each system that is not shown."""
     again = f"its run lacks its distributions; score_runs {pool.name} stores them"
-    outside = "an imported run has the scores of what it returned, and not those of all entities"
-    return dict.fromkeys(found.missing, again) | dict.fromkeys(found.imported, outside)
+    return dict.fromkeys(found.missing, again) | dict.fromkeys(found.imported, OUTSIDE)
 
 
 def score_missing(pool: Pool, user: User | None = None) -> list[Job]:

@@ -31,6 +31,7 @@ from evaluation.test_sets.tables import positives
 from evaluation.test_sets.trec import trec_files
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
+from pooling.runs.lacking import beyond_scoring
 from pooling.runs.trec_write import pieces, write_pieces
 
 Files = Iterable[tuple[str, Iterable[bytes]]]
@@ -73,9 +74,10 @@ def _systems(qrels: Qrels) -> list[str]:
     if qrels.systems is None:
         return now
     if gone := [name for name in qrels.systems if name not in now]:
+        score = f"run score_runs {qrels.pool.name}, " if len(beyond_scoring(qrels.pool, gone)) < len(gone) else ""
         raise EvaluationError(
-            f"The runs of {', '.join(gone)} are not complete any more, or the systems are archived: run score_runs "
-            f"{qrels.pool.name}, take the systems back, or export without runs. Nothing was written."
+            f"The runs of {', '.join(gone)} are not complete any more, or the systems are archived: {score}take the "
+            "systems back, or export without runs. Nothing was written."
         )
     return list(qrels.systems)
 

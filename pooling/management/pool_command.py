@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pooling.pools.kernels.filters import parse_filters
 from pooling.pools.kernels.seeds import STRATIFY
 from pooling.pools.report import pool_counts
 from pooling.pools.seeds import SEED
+from pooling.runs.lacking import rows_advice
 
 Options = dict[str, Any]
 
@@ -47,10 +48,10 @@ class PoolCommand(ShellCommand):
     def lines(self, found: Any, options: Options) -> Iterator[str]:
         raise NotImplementedError
 
-    def warn_left_out(self, systems: Iterable[str], pool: Pool) -> None:
+    def warn_left_out(self, systems: Collection[str], pool: Pool) -> None:
         """Name the systems without all rank rows on standard error."""
-        if names := ", ".join(systems):
-            self.stderr.write(f"Left out, rank rows missing: {names}; run score_runs {pool.name}.")
+        if systems:
+            self.stderr.write(f"Left out, rank rows missing: {', '.join(systems)}. {rows_advice(pool, systems)}")
 
 
 def filters_named(text: str) -> list[str]:

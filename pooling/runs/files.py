@@ -280,3 +280,8 @@ def _read_rows(run: Run, name: str) -> RankRows:
     order = np.argsort(keys, kind="stable")
     ranks = np.stack([table[name].to_numpy()[order] for name in RANKS])
     return RankRows(keys[order], ranks.astype(np.int32))
+
+
+def came_with_test_set(run: Run) -> bool:
+    """Tell whether a run has the ranks of a test set's own triples alone: of others there is neither model nor file."""
+    return run.system.is_a_file and returned_keys(run) is None

@@ -1,4 +1,6 @@
-"""Find the questions of a pool that runs from outside were never asked, and say how to have them answered."""
+"""Find what runs lack of a pool, questions that they were never asked or rank rows, and say how they get it."""
+
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from django.db.models import QuerySet
@@ -9,7 +11,7 @@ from pooling.models import Pool, Run, System
 from pooling.models.system import IMPORTED
 from pooling.questions.kernel import Questions, distinct_questions, questions_from_keys
 from pooling.runs.asked import was_asked
-from pooling.runs.files import RunError
+from pooling.runs.files import RunError, came_with_test_set
 from pooling.runs.ownership import visible_runs
 from pooling.runs.score import triple_array
 from pooling.scoring.rank_rows import question_keys
@@ -65,3 +67,33 @@ def lacking_words(pool: Pool, system: System) -> str:
         f"{system.name} was not asked {what}. Scoring cannot help, since its model is not here. Have it answer "
         f"export_topics {pool.name} FILE --lacking {system.name}, and import all its answers under another name."
     )
+
+
+def check_asked(pool: Pool, systems: Iterable[System]) -> None:
+    """Raise RunError for an imported system whose run was made for other questions than those of the pool."""
+    keys = topics_of(pool)
+    for system in systems:
+        if system.is_imported and hasattr(system, "run") and len(keys) and not was_asked(system.run, keys).any():
+            raise RunError(lacking_words(pool, system))
+
+
+def beyond_scoring(pool: Pool, names: Collection[str]) -> list[str]:
+    """Return which of these systems cannot be scored here: neither their model nor a file of their answers is here."""
+    systems = pool.graph.systems.filter(name__in=names, kind=IMPORTED).order_by("id")
+    runs = {run.system_id: run for run in Run.objects.select_related("system__graph").filter(system__in=systems)}
+    return [
+        system.name
+        for system in systems
+        if system.is_a_file and (system.pk not in runs or came_with_test_set(runs[system.pk]))
+    ]
+
+
+def rows_advice(pool: Pool, names: Collection[str]) -> str:
+    """Say in sentences how systems whose runs lack rank rows of the pool get them; "" without names."""
+    stuck = beyond_scoring(pool, names)
+    said = [f"Run score_runs {pool.name}."] if len(stuck) < len(names) else []
+    if stuck:
+        said.append(
+            f"Scoring cannot help {', '.join(stuck)}, whose model is not here: import a new run under another name."
+        )
+    return " ".join(said)

@@ -142,6 +142,8 @@ def _check_open(upload: Upload) -> None:
 
 def _check_sum(called: str, content: bytes, sha256: str) -> str:
     """Return the SHA-256 of what arrived; UploadError if it is not what was sent."""
+    if not sha256:
+        raise UploadError(f"{called} came without its SHA-256: send it in the header X-Checksum-SHA256.")
     if (found := hashlib.sha256(content).hexdigest()) != sha256.lower():
         raise UploadError(f"{called} arrived with SHA-256 {found}, not {sha256[:64]}: send it again.")
     return found

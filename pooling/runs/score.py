@@ -31,6 +31,7 @@ from pooling.runs.asked import was_asked
 from pooling.runs.files import (
     Pass,
     RunError,
+    came_with_test_set,
     candidates_table,
     checked,
     files_of,
@@ -39,7 +40,6 @@ from pooling.runs.files import (
     read_ranks,
     read_returned,
     read_topk,
-    returned_keys,
     write_blocks,
 )
 from pooling.runs.kernel import csr_of
@@ -147,7 +147,7 @@ def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions
     """Return the ranks of wanted rows (sorted keys) from the file of an imported run; 0 for what it lacks."""
     if run is None:
         raise RunError(f"The run of {system} is gone: import its file anew under another name.")
-    if returned_keys(run) is None:
+    if came_with_test_set(run):
         raise RunError(
             f"The run of {system} came with a test set, which has the ranks of its own triples alone: import a run of "
             "the system under another name to rank what was pooled later."

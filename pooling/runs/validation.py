@@ -37,6 +37,8 @@ def read_validation(run: Run) -> Validation:
 
     def read(run: Run) -> Validation:
         if VALIDATION not in files_of(run):
+            if run.system.is_imported:
+                raise RunError(_imported(run.system))
             raise RunError(
                 f"The run of {run.system} has no validation scores yet: run score_runs POOL, or start the job on the "
                 "pool's page Triple classification."
@@ -84,8 +86,12 @@ def store_validation(system: System, watch: Watch = UNWATCHED) -> Run:
     RunError if the run is imported or missing; InterruptedError once `watch.stop` returns true.
     """
     if system.is_imported:
-        raise RunError(f"The run of {system} was imported: it has no scores of validation triples.")
+        raise RunError(_imported(system))
     return on_newest(system, lambda run: _extend(system, run, watch))
+
+
+def _imported(system: System) -> str:
+    return f"The run of {system} was imported: it has no scores of validation triples."
 
 
 def _extend(system: System, run: Run | None, watch: Watch) -> Run:

@@ -6,7 +6,7 @@ from typing import Any
 from core.management.shell import ShellCommand, names_in, run_jobs
 from pooling.management.pool_command import add_no_predictive, scoring_params
 from pooling.pools.build import get_pool
-from pooling.runs.lacking import lacking_words
+from pooling.runs.lacking import check_asked, lacking_words
 from pooling.runs.start_scoring import start_scoring, systems_to_score
 
 
@@ -28,6 +28,7 @@ class Command(ShellCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         names, pool = names_in(options["systems"]), get_pool(options["pool"])
         systems = systems_to_score(pool, names)
+        check_asked(pool, systems)
         run_jobs(start_scoring(pool, systems, params=scoring_params(options)), self.stderr)
         for system in systems:
             system.refresh_from_db()

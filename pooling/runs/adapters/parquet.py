@@ -21,6 +21,11 @@ def is_parquet(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
+def knows(path: Path) -> bool:
+    """Tell whether a file is Parquet or is named so, even if it is damaged or has other columns: `read` says so."""
+    return is_parquet(path) or (path.suffix == ".parquet" and path.is_file())
+
+
 def columns_of(path: Path) -> set[str]:
     """Return the names of the columns of a Parquet file; empty if it cannot be read."""
     try:
@@ -102,6 +107,6 @@ PARQUET = Adapter(
     "Parquet",
     "Columns `question` (ids of `topics.tsv`), `entity` (key, or id of the graph as an integer), `rank` or `score` or "
     "both; also `topk.parquet`.",
-    lambda path: is_parquet(path) and "question" in columns_of(path),
+    knows,
     read,
 )

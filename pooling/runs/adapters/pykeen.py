@@ -40,7 +40,11 @@ def knows(path: Path) -> bool:
     else:
         line = first_line(path)
         names = {name.strip('"') for name in line.split("\t" if "\t" in line else ",")}
-    return "score" in names and bool(names & {"head_id", "tail_id", "head_label", "tail_label"})
+    return (
+        "score" in names
+        and "question" not in names
+        and bool(names & {"head_id", "tail_id", "head_label", "tail_label"})
+    )
 
 
 def _table(outside: Outside) -> pa.Table:

@@ -12,7 +12,7 @@ from pooling.runs.adapters.trec import TREC
 from pooling.runs.trec_read import TrecError
 
 AUTO = "auto"  # the form is told by the file
-ADAPTERS: dict[str, Adapter] = {one.name: one for one in (PARQUET, PYKEEN, LIBKGE, MATRIX, SIMKGC, TREC)}
+ADAPTERS: dict[str, Adapter] = {one.name: one for one in (PYKEEN, PARQUET, LIBKGE, MATRIX, SIMKGC, TREC)}
 SUFFIXES = (".parquet", ".tsv", ".csv", ".json", ".yaml", ".npy", ".npz", ".zip")  # by which some forms are told
 
 

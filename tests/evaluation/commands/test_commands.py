@@ -124,7 +124,7 @@ def test_evaluate_names_systems_without_rank_rows(labelled: Pool):
     late = make_system(labelled.graph, "rescal")
     score_system(late, seeds=np.zeros((0, 3), np.int32), triples=open_graph(labelled.graph).test)
     _, err = run("evaluate", "p", "--json")
-    assert err == "Left out, rank rows missing: rescal; run score_runs p.\n"
+    assert err == "Left out, rank rows missing: rescal. Run score_runs p.\n"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ def test_a_table_of_which_all_was_asked_is_not_copied(labelled: Pool):
     with pytest.raises(EvaluationError) as caught:
         pool_table(labelled, ["transe", "rotate"])
     assert str(caught.value) == (
-        "rotate: not evaluated on this pool. Systems to choose from: transe, distmult, complex."
+        "rotate: not evaluated on this pool. Systems to choose from: transe, distmult, complex. A private run is "
+        "compared on its own page."
     )
 
 

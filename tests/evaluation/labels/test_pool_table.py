@@ -70,8 +70,7 @@ def test_without_a_complete_run_there_is_no_table(town: Graph):
     with pytest.raises(RunError) as caught:
         pool_table(pool)
     assert str(caught.value) == (
-        "No system has the rank rows that pool p needs: have its systems scored on its overview, or by score_runs p "
-        "(incomplete: transe)."
+        "No system has the rank rows that pool p needs (incomplete: transe). Run score_runs p."
     )
 
 

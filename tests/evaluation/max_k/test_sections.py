@@ -11,6 +11,7 @@ import pytest
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k.performance import KS
 from evaluation.max_k.sections import ANALYSIS, max_k_json
+from evaluation.max_k.stored_runs import OUTSIDE
 from evaluation.max_k.system_sections import SHOWN
 from evaluation.sections.section import Context, Section, Table
 from evaluation.sections.wording import words
@@ -203,6 +204,7 @@ def test_systems_without_distributions_are_named_with_a_button(labelled: Pool):
     assert [row[0] for row in absent.tables[0].rows] == ["distmult"]
     assert absent.tables[0].rows[0][1] == "its run lacks its distributions; score_runs p stores them"
     assert [(a.route, a.fields) for a in absent.actions] == [("max-k-score", {})]
+    assert "scored once more" in absent.text
     assert list(columns_of(table_of(sections, "usual-labels"))["micro_mrr"]) == ["transe", "complex"]
 
 
@@ -213,10 +215,9 @@ def test_where_no_run_has_them_only_that_is_said(labelled: Pool):
 def test_an_imported_run_is_said_to_be_one(stored: Pool, tmp_path: Path):  # noqa: F811
     import_own(stored, tmp_path)
     absent = light(context_of(stored))["absent"]
-    assert absent.tables[0].rows == [
-        ("outside", "an imported run has the scores of what it returned, and not those of all entities")
-    ]
+    assert absent.tables[0].rows == [("outside", OUTSIDE)]
     assert absent.actions == [] and absent.finding == "Not shown: outside."
+    assert "scored once more" not in absent.text
 
 
 def test_no_question_with_an_answer(stored: Pool):  # noqa: F811

@@ -16,7 +16,15 @@ from evaluation.labels.pool_table import EvaluationError, pool_table
 from evaluation.max_k.kernel import oracle_limits
 from evaluation.max_k.performance import KS, RunReader, limits, performance
 from evaluation.max_k.sections import max_k_json
-from evaluation.max_k.stored_runs import RightAnswers, find_runs, right_answers, score_missing, scoring_jobs, stored_run
+from evaluation.max_k.stored_runs import (
+    OUTSIDE,
+    RightAnswers,
+    find_runs,
+    right_answers,
+    score_missing,
+    scoring_jobs,
+    stored_run,
+)
 from pooling.enums import PoolingJob
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -213,9 +221,7 @@ def test_an_imported_run_is_told_apart(stored: Pool, tmp_path: Path):
     found = find_runs(stored, pool_table(stored))
     assert (found.missing, found.imported, len(found.ready)) == ([], ["outside"], 3)
     assert score_missing(stored) == []
-    assert max_k_json(stored, "current", [1])["left_out"] == {
-        "outside": "an imported run has the scores of what it returned, and not those of all entities"
-    }
+    assert max_k_json(stored, "current", [1])["left_out"] == {"outside": OUTSIDE}
 
 
 def test_json_has_the_values_at_the_ks_that_are_asked_for(stored: Pool):
@@ -254,5 +260,9 @@ def test_an_imported_run_does_not_narrow_the_questions_of_a_page_that_cannot_sho
     assert len(pool_table(stored, ["outside", *NAMES]).question_keys) and without["questions"] == beside["questions"]
     assert (beside["systems"], beside["compared"]) == (without["systems"], without["compared"])
     assert (list(without["left_out"]), list(beside["left_out"])) == ([], ["outside"])
-    with pytest.raises(EvaluationError, match="No system of pool"):
+    with pytest.raises(EvaluationError) as caught:
         max_k_json(stored, "current", [1], names=["outside"])
+    assert str(caught.value) == (
+        f"No system of pool p has its distributions: outside came from outside, and {OUTSIDE}. Choose a system that "
+        "was trained here, or train one on graph town and run score_runs p."
+    )

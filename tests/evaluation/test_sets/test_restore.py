@@ -43,13 +43,15 @@ from evaluation.views.test_sets import RESTORED
 from pooling.graphs.imports import import_graph
 from pooling.graphs.opening import open_graph
 from pooling.graphs.tsv import read_tsv
-from pooling.models import Graph, Pool, Relation, Run, System
+from pooling.models import Graph, Pool, PooledTriple, Relation, Run, System
 from pooling.pools.rows import read_rows
+from pooling.runs.lacking import rows_advice
+from pooling.runs.score import score_for_pool
 from tests.annotation.factories import World
 from tests.evaluation.max_k.test_stored_runs import import_own
 from tests.evaluation.test_sets.test_labels import world  # noqa: F401
 from tests.evaluation.test_sets.test_score import numpy_alone, score  # noqa: F401
-from tests.factories import make_person
+from tests.factories import make_person, progress_of
 from tests.page import notices
 
 QUESTIONS = b"head\trelation\ttail\tside\tversion\tgroup_question\tstatement\n"
@@ -187,6 +189,34 @@ def test_labels_come_back_as_imported_ones_and_their_figures_stay_on_the_card(
     assert [(of.get("side", ""), of.get("question_version")) for of in again] == asked
     for name in tables:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes(), name
+
+
+def test_restored_runs_that_a_grown_pool_lacks_are_not_told_to_be_scored(exported, settings, tmp_path: Path):
+    folder, before = exported
+    empty_site(settings, tmp_path)
+    qrels = restore_test_set(folder)
+    pool, graph = qrels.pool, open_graph(qrels.pool.graph)
+    held = {tuple(row) for of in (pool_table(pool).triples, graph.train, graph.valid) for row in of.tolist()}
+    seed = pool.seeds.order_by("id")[0]
+    tail = next(t for t in range(graph.num_entities) if (seed.head, seed.relation, t) not in held)
+    PooledTriple.objects.create(pool=pool, head=seed.head, relation=seed.relation, tail=tail, depth=1)
+    names = before["qrels"][2]
+    trained_then, from_file = names[:3], names[3]  # the file of this one has everything that it returned
+    stuck = (
+        f"Scoring cannot help {', '.join(trained_then)}, whose model is not here: import a new run under another name."
+    )
+    with pytest.raises(UserError) as caught:
+        pool_table(Pool.objects.get())
+    assert str(caught.value).endswith(f"needs (incomplete: {', '.join(names)}). Run score_runs p. {stuck}")
+    assert rows_advice(pool, trained_then) == stuck
+    assert rows_advice(pool, [from_file]) == "Run score_runs p."
+    assert rows_advice(pool, []) == ""
+    with pytest.raises(EvaluationError, match=r"archived: run score_runs p, take the systems back"):
+        export_test_set(qrels, tmp_path / "again")
+    score_for_pool(System.objects.get(name=from_file), pool, progress_of(pool))
+    assert pool_table(Pool.objects.get()).systems == [from_file]
+    with pytest.raises(EvaluationError, match=r"archived: take the systems back, or export without runs\. Nothing"):
+        export_test_set(qrels, tmp_path / "again")
 
 
 def test_a_zip_file_comes_back_under_other_names_beside_the_first(exported, tmp_path: Path):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
 from django.core.management import CommandError
 
+from core.models import Job
+from pooling.enums import PoolingJob
+from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, Run, System
+from pooling.questions.kernel import distinct_questions
 from pooling.runs import scorers
 from pooling.runs.export import get_run, whole_run
-from pooling.runs.files import read_ranks
+from pooling.runs.files import parse_question_id, question_ids, read_ranks
+from pooling.runs.lacking import topics_of
 from tests.factories import make_pool
 
 
@@ -61,6 +67,20 @@ def test_score_runs_brings_imported_runs_along_that_answer_the_pool(trained: Gra
     assert [text.split()[0] for text in out.splitlines()] == ["transe", "distmult", "complex", "again"]
     out, _ = run("score_runs", pool.name, "--systems", "complex")
     assert [text.split()[0] for text in out.splitlines()] == ["complex"]
+
+
+def test_score_runs_refuses_a_run_that_was_made_for_another_pool(pool: Pool, run, tmp_path: Path):
+    graph, asked = open_graph(pool.graph), set(topics_of(pool).tolist())
+    every = question_ids(distinct_questions(graph.test), graph)
+    other = next(text for text in every if parse_question_id(text, graph) not in asked)
+    (tmp_path / "run").write_text(f"{other} Q0 {quote(graph.entities[0], safe='')} 1 1 x\n")
+    run("import_run", "town", str(tmp_path / "run"), "--system", "theirs")
+    with pytest.raises(CommandError) as caught:
+        run("score_runs", "p", "--systems", "transe,theirs")
+    assert str(caught.value).startswith(
+        "theirs was not asked any question of pool p: its run was made for other questions. Scoring cannot help"
+    )
+    assert not Job.objects.filter(kind=PoolingJob.SCORE).exists()
 
 
 class Ones:

@@ -38,6 +38,7 @@ from pooling.runs.distributions import (
 from pooling.runs.files import RunError, question_id, read_ranks, read_topk
 from pooling.runs.imports import import_run
 from pooling.runs.score import score_system, wanted_triples
+from pooling.runs.validation import read_validation, store_validation
 from pooling.scoring import distribution_pass
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP
 from pooling.scoring.ranks import tie_order
@@ -217,6 +218,10 @@ def test_an_imported_run_cannot_have_any(pool: Pool, tmp_path):
             act()
         assert str(caught.value) == sentence
     assert not has_predictive(system.run, NONE)
+    for again in (lambda: store_validation(system), lambda: read_validation(system.run)):
+        with pytest.raises(RunError) as caught:
+            again()
+        assert str(caught.value) == "The run of town/theirs was imported: it has no scores of validation triples."
     job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     score_job.score(job, Progress(job))
     job.refresh_from_db()

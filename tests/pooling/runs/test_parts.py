@@ -133,6 +133,8 @@ def test_parts_are_checked_and_bounded(town: Graph, owner: User, monkeypatch):
     upload = create_upload(town, owner, name="x", file_name="x", **OPTIONS)
     with pytest.raises(UploadError, match="arrived with SHA-256"):
         put_part(upload, 1, b"abc", "0" * 64)
+    with pytest.raises(UploadError, match="without its SHA-256: send it in the header X-Checksum-SHA256"):
+        put_part(upload, 1, b"abc", "")
     for number in (0, parts.MOST_PARTS + 1):
         with pytest.raises(UploadError, match="give 1 to 256"):
             put(upload, number, b"abc")

@@ -85,8 +85,12 @@ def test_parquet_names_what_is_wrong(town: Graph, lists: Lists, tmp_path: Path):
     assert "column entity has ids from 9,999 to 9,999" in refusal(town, path)
     pd.DataFrame(row | {"question": [None], "score": [1]}).to_parquet(path)
     assert "column question has" in refusal(town, path)
-    path.write_bytes(path.read_bytes()[:40])
-    assert "is a damaged Parquet file" in refusal(town, path, "parquet")
+    pd.DataFrame({"query": ["q"], "doc": ["d"], "score": [1]}).to_parquet(path)
+    assert "has columns doc, query, score. Give columns question and entity" in refusal(town, path)
+    whole = path.read_bytes()
+    for damaged in (whole[:40], whole[40:] + whole[:40]):  # cut off, or in the wrong order
+        path.write_bytes(damaged)
+        assert "is a damaged Parquet file" in refusal(town, path)
     pd.DataFrame({"question": [TAIL_QUESTION] * 9, "entity": lists.tails[:9], "score": range(9)}).to_parquet(path)
     with pytest.raises(TrecError, match="has 9 rows; at most 8 can be sent here"):
         import_run(town, path, name="x", max_bytes=160)
