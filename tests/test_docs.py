@@ -8,6 +8,8 @@ import pytest
 from django.conf import settings
 from django.core.management import get_commands, load_command_class
 
+from config.sidebar import pool_entries
+
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted(
     [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "deploy" / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -34,6 +36,15 @@ def test_make_targets_and_commands_exist(page: Path):
     asked = set(re.findall(r"`make ([a-z-]+)", text)) | set(re.findall(r"^make ([a-z-]+)", text, re.M))
     assert asked - targets == set()
     assert set(re.findall(r"manage\.py ([a-z_]+)", text)) - {"migrate", "changepassword", *OURS} == set()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_ways_through_the_pages_of_a_pool_are_those_of_its_sidebar(page: Path):
+    """`*Pools → NAME → ENTRY → PAGE*`, or from the entry on; ways that begin elsewhere begin in the top bar."""
+    ways = [way.split(" → ") for way in re.findall(r"\*([^*\n]+ → [^*\n]+)\*", page.read_text(encoding="utf-8"))]
+    of_pool = [way[2:] if way[0] == "Pools" else way for way in ways if way[0] not in ("Graphs", "People", "Account")]
+    there = {(entry.label, item.label) for entry in pool_entries() for group in entry.groups for item in group.items}
+    assert {" → ".join(way) for way in of_pool if tuple(way) not in there} == set()
 
 
 def test_readme_has_every_command_with_its_options():
