@@ -100,13 +100,25 @@ def prepare_campaign(pool: Pool) -> Campaign:
         return found
     with transaction.atomic():
         held(pool)
-        text = (settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8")
-        new = {"state": CampaignState.PREPARING, "personal_data": text}
-        campaign, is_new = Campaign.every.get_or_create(pool=pool, defaults=new)
+        campaign, is_new = Campaign.every.get_or_create(pool=pool, defaults=_as_prepared())
         if is_new:
             first_guidelines(campaign)
             add_usual_sources(campaign)
     return campaign
+
+
+def campaign_to_prepare(pool: Pool) -> Campaign:
+    """Return the campaign of a pool, or one as prepare_campaign would make it, for a page that only shows it.
+
+    The second one is not saved: its id is 0, so that queries of what belongs to it find nothing.
+    """
+    found = Campaign.every.select_related("pool__graph").filter(pool=pool).first()
+    return found or Campaign(pk=0, pool=pool, **_as_prepared())
+
+
+def _as_prepared() -> dict[str, str]:
+    text = (settings.BASE_DIR / "fixtures" / "personal-data.md").read_text(encoding="utf-8")
+    return {"state": CampaignState.PREPARING, "personal_data": text}
 
 
 def check_pool(pool: Pool, *, audit: bool) -> None:

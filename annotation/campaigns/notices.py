@@ -12,10 +12,9 @@ from django.db.models import Count, Max, OuterRef, Q, Subquery
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.trend import STALLED_DAYS, stalls_at
+from annotation.campaigns.trend import STALLED_DAYS, is_stalled, labels_of_people, stalls_at
 from annotation.enums import CampaignState, ItemState
-from annotation.models import Campaign, Flag, Label, NoticeSettings
-from annotation.models.slot import PLACES
+from annotation.models import Campaign, Flag, Item, NoticeSettings
 from annotation.people.accounts import managers
 from annotation.people.invitations import send
 from core.enums import JobState
@@ -83,12 +82,15 @@ def _jobs(person: User, since: datetime) -> list[Notice]:
 
 def _stalled(since: datetime, now: datetime) -> list[Notice]:
     """Return the open campaigns that began to stall after `since`."""
-    labels = Label.objects.filter(item__campaign=OuterRef("pk"), slot__number__in=PLACES).order_by("-pk")
+    last = labels_of_people().filter(item__campaign=OuterRef("pk")).order_by("-pk").values("created_at")[:1]
+    waiting = Item.objects.filter(campaign=OuterRef("pk"), state=ItemState.OPEN).order_by().values("campaign")
     campaigns = Campaign.objects.filter(state=CampaignState.OPEN, pool__archived=False).select_related("pool")
     found = []
-    for campaign in campaigns.annotate(last=Subquery(labels.values("created_at")[:1])):
-        at = stalls_at(campaign, campaign.last)
-        if since < at <= now and (left := campaign.items.filter(state=ItemState.OPEN).count()):
+    for campaign in campaigns.annotate(
+        last=Subquery(last), waiting=Subquery(waiting.annotate(n=Count("pk")).values("n"))
+    ):
+        at, left = stalls_at(campaign, campaign.last), campaign.waiting or 0
+        if since < at and is_stalled(campaign, left, campaign.last, now):
             waits = "1 item waits" if left == 1 else f"{left:,} items wait"
             text = f"{campaign.pool.name}: no label for {STALLED_DAYS} days, and {waits}."
             found.append(Notice(at, "stalled", text, reverse("campaign", args=[campaign.pool.name])))

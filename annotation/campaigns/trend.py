@@ -6,7 +6,7 @@ Labels of simulated people are in the chart, and in nothing else: they come in a
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -58,7 +58,7 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
     """Return how a campaign goes, in a fixed number of queries."""
     now = now or timezone.now()
     today = now.astimezone(UTC).date()
-    given = Label.objects.filter(item__campaign=campaign, slot__number__in=PLACES, supersedes=None).order_by()
+    given = _first_labels().filter(item__campaign=campaign)
     by_day = given.annotate(day=TruncDate("created_at", tzinfo=UTC)).values_list("day")
     counted = {day: (n, by_people) for day, n, by_people in by_day.annotate(
         n=Count("pk"), by_people=Count("pk", filter=~simulated("annotator"))
@@ -70,9 +70,13 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
     by_people = [counted.get(day, (0, 0))[1] for day in whole]
     labels, hours = sum(n for n, _ in counted.values()), _hours(campaign)
     of_people = sum(n for _, n in counted.values())
-    people = given.exclude(simulated("annotator")).aggregate(
-        last=Max("created_at"),
-        active=Count("annotator", distinct=True, filter=Q(created_at__gt=now - timedelta(days=ACTIVE_DAYS))),
+    people = (
+        labels_of_people()
+        .filter(item__campaign=campaign)
+        .aggregate(
+            last=Max("created_at"),
+            active=Count("annotator", distinct=True, filter=Q(created_at__gt=now - timedelta(days=ACTIVE_DAYS))),
+        )
     )
     return Trend(
         days=[(day, counted.get(day, (0, 0))[0]) for day in shown],
@@ -87,8 +91,17 @@ def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> 
     )
 
 
+def _first_labels() -> QuerySet[Label]:
+    return Label.objects.filter(slot__number__in=PLACES, supersedes=None).order_by()
+
+
+def labels_of_people() -> QuerySet[Label]:
+    """Return the labels that show that a campaign goes on: those of people, each once, however often it changed."""
+    return _first_labels().exclude(simulated("annotator"))
+
+
 def is_stalled(campaign: Campaign, left: int, last: datetime | None, now: datetime | None = None) -> bool:
-    """Tell whether an open campaign with labels left has had none for STALLED_DAYS days."""
+    """Tell whether an open campaign with labels left has had none of people for STALLED_DAYS days."""
     return campaign.is_open and left > 0 and stalls_at(campaign, last) < (now or timezone.now())
 
 

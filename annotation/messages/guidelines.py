@@ -76,8 +76,11 @@ def render_markdown(text: str) -> SafeString:
 
 def first_guidelines(campaign: Campaign) -> GuidelineVersion:
     """Create version 1 for a new campaign: the usual text, for a manager to change."""
-    text = (settings.BASE_DIR / "fixtures" / "guidelines.md").read_text(encoding="utf-8").strip()
-    return GuidelineVersion.objects.create(campaign=campaign, version=1, text=text)
+    return GuidelineVersion.objects.create(campaign=campaign, version=1, text=usual_guidelines())
+
+
+def usual_guidelines() -> str:
+    return (settings.BASE_DIR / "fixtures" / "guidelines.md").read_text(encoding="utf-8").strip()
 
 
 def current_guidelines(campaign: Campaign) -> GuidelineVersion | None:

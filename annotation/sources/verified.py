@@ -49,16 +49,17 @@ def verified(campaign: Campaign) -> VerifiedSources:
     return VerifiedSources(everywhere, {index: tuple(own) for index, own in chosen.items()})
 
 
+def usual_sources(campaign: Campaign) -> list[Source]:
+    """Return the sources of fixtures/sources.json, not saved."""
+    usual = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
+    return [Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"]) for one in usual]
+
+
 def add_usual_sources(campaign: Campaign) -> int:
     """Add the sources of fixtures/sources.json whose hosts are missing; return how many."""
-    usual = json.loads((settings.BASE_DIR / "fixtures" / "sources.json").read_text(encoding="utf-8"))
     present = set(campaign.sources.values_list("host", flat=True))
     made = Source.objects.bulk_create(
-        (
-            Source(campaign=campaign, name=one["name"], host=one["host"], search_url=one["search"])
-            for one in usual
-            if one["host"] not in present
-        ),
+        (source for source in usual_sources(campaign) if source.host not in present),
         ignore_conflicts=True,  # somebody added the same host in the meantime
     )
     return len(made)

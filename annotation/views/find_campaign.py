@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotation.campaigns.lifecycle import prepare_campaign
+from annotation.campaigns.lifecycle import campaign_to_prepare, prepare_campaign
 from annotation.errors import CampaignNotOpen
 from annotation.models import Campaign
 from annotation.permissions import Person, check_may_work, visible_campaigns
@@ -24,15 +24,18 @@ def find_campaign(
 ) -> Campaign:
     """Return the campaign of a pool with its pool and graph.
 
-    With `before_opening`, managers get the campaign in preparation of a pool that has no open one; the first of them
-    makes it. Raise Http404 if this person may not see it, PermissionDenied if they may not work in it by `allowed`.
-    Other errors lead to another page (config/problems.py): ConsentNeeded if they have not agreed to the text on
-    personal data, and CampaignNotOpen if a manager or researcher asks for a page of a pool without an open campaign.
+    With `before_opening`, managers get the campaign in preparation of a pool that has no open one. Their first change
+    makes it; until then, pages and previews (?part=) show one that is not saved.
+
+    Raise Http404 if this person may not see it, PermissionDenied if they may not work in it by `allowed`. Other errors
+    lead to another page (config/problems.py): ConsentNeeded if they have not agreed to the text on personal data, and
+    CampaignNotOpen if a manager or researcher asks for a page of a pool without an open campaign.
     """
     campaign = visible_campaigns(request.user).filter(pool__name=pool).first()
     if campaign is None:
         if before_opening and can_manage(request.user):
-            return prepare_campaign(find_pool(pool))
+            changes = request.method == "POST" and "part" not in request.GET
+            return (prepare_campaign if changes else campaign_to_prepare)(find_pool(pool))
         if can_evaluate(request.user) and Pool.objects.filter(name=pool).exists():
             raise CampaignNotOpen(pool)
         raise Http404

@@ -12,7 +12,13 @@ from annotation.enums import Answer, FlagKind
 from annotation.forms.campaigns import ReplyForm
 from annotation.forms.questions import GuidelinesForm
 from annotation.messages.flags import NEW_FOR, ShownReport, answer_flag, comments, own_flags, reports, reports_as_shown
-from annotation.messages.guidelines import current_guidelines, diff_lines, labels_by_version, render_markdown
+from annotation.messages.guidelines import (
+    current_guidelines,
+    diff_lines,
+    labels_by_version,
+    render_markdown,
+    usual_guidelines,
+)
 from annotation.messages.guidelines import save_guidelines as save
 from annotation.models import Campaign, GuidelineVersion, Label
 from annotation.permissions import is_annotator
@@ -61,8 +67,8 @@ def write(request: SignedInRequest, name: str) -> HttpResponse:
         html = render_markdown(form.cleaned_data["text"]) if form.is_valid() else ""
         return render(request, "annotation/messages/guidelines_preview.html", {"html": html, "form": form})
     newest = current_guidelines(campaign)
-    number = newest.version if newest else 0
-    form = GuidelinesForm(posted(request), initial={"text": newest.text if newest else "", "after": number})
+    number, text = (newest.version, newest.text) if newest else (0, "") if campaign.pk else (1, usual_guidelines())
+    form = GuidelinesForm(posted(request), initial={"text": text, "after": number})
     if saved := attempt(form, lambda asked: save(campaign, **asked, by=request.user), "text"):
         level = messages.INFO if saved.version == number else messages.SUCCESS
         messages.add_message(request, level, told.guidelines_saved(saved, number))

@@ -42,7 +42,8 @@ def sources(request: SignedInRequest, name: str) -> HttpResponse:
     page = page_of(request, shown, SIZE)
     ticked = set(choose_form["relations"].value() or [])
     context = {"page": page, "query": query, "add_form": add_form, "choose_form": choose_form}
-    context["sources"] = [{"source": source, "labels": labels.get(source.pk, 0)} for source in own]
+    listed = own if campaign.pk else domain.usual_sources(campaign)
+    context["sources"] = [{"source": source, "labels": labels.get(source.pk, 0)} for source in listed]
     # `own`: empty for all sources
     context["rows"] = [
         {"relation": r, "triples": triples[r.index], "own": known.get(r.index, ()), "ticked": str(r.index) in ticked}

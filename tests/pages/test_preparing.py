@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns.lifecycle import open_campaign, prepare_campaign
 from annotation.enums import CampaignState
@@ -14,7 +16,7 @@ from annotation.permissions import visible_campaigns
 from evaluation.overview.counts import stage_counts
 from pooling.models import Pool
 from pooling.pools.filtering import has_campaign
-from tests.page import read
+from tests.page import Element, read
 from tests.pages.world import make_person, make_pool
 
 SETUP = ("sources", "guidelines", "people", "rules")
@@ -31,14 +33,36 @@ def manager(sign_in):
 
 
 @pytest.mark.parametrize("page", SETUP)
-def test_setup_pages_work_before_the_campaign_opens_and_make_it_once(fresh: Pool, page: str, manager):
-    for _ in range(2):
-        assert read(manager.get(f"/pools/fresh/campaign/{page}")).has("preparing")
-    campaign = Campaign.every.get(pool=fresh)
+def test_setup_pages_work_before_the_campaign_opens_and_to_look_makes_none(fresh: Pool, page: str, manager):
+    with CaptureQueriesContext(connection) as asked:
+        before = read(manager.get(f"/pools/fresh/campaign/{page}"))
+    assert before.has("preparing") and not Campaign.every.filter(pool=fresh).exists()
+    assert [one["sql"] for one in asked if one["sql"].split()[0] in ("INSERT", "UPDATE", "DELETE")] == []
+    campaign = prepare_campaign(fresh)
     assert (campaign.state, campaign.items.count()) == (CampaignState.PREPARING, 0)
     assert campaign.guideline_versions.count() == 1 and campaign.sources.exists()
+    after = read(manager.get(f"/pools/fresh/campaign/{page}"))
+    assert after.has("preparing") and fields_of(after) == fields_of(before)  # as the first change will find it
     open_campaign(fresh)
     assert not read(manager.get(f"/pools/fresh/campaign/{page}")).has("preparing")
+
+
+def fields_of(page: Element) -> list[str]:
+    """Return the values of its text fields, and the rows of its tables of sources."""
+    boxes = [one.attrs.get("value", "") for one in page.all(tag="input") if one.attrs.get("type") in ("text", "number")]
+    sources = [row[:2] for table in page.all("sources-table") for row in table.rows]
+    return [*boxes, *(one.text for one in page.all(tag="textarea")), *map(str, sources)]
+
+
+def test_first_change_makes_the_campaign_once_and_a_preview_makes_none(fresh: Pool, manager):
+    base = "/pools/fresh/campaign"
+    assert manager.post(f"{base}/guidelines?part=preview", {"text": "**Look**", "after": "1"}).status_code == 200
+    assert not Campaign.every.filter(pool=fresh).exists()
+    manager.post(f"{base}/sources", {"act": "restore"})
+    (campaign,) = Campaign.every.filter(pool=fresh)
+    assert read(manager.get(f"{base}/sources")).has(tag="a", href=f"{base}/sources/{campaign.sources.first().pk}")
+    manager.post(f"{base}/people", {"act": "person", "username": "zoe", "role": "annotator"})
+    assert Campaign.every.get(pool=fresh).members.count() == 1
 
 
 @pytest.mark.parametrize("page", SETUP)

@@ -7,13 +7,17 @@ from django.core import mail
 from django.utils import timezone
 
 from annotation.campaigns import notices as module
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.campaigns.notices import Notice, notices, send_next_digest, settings_of, unseen
+from annotation.campaigns.overview import overview
+from annotation.campaigns.trend import is_stalled, trend
 from annotation.models import Campaign, Flag, Label, NoticeSettings
+from annotation.people.simulated import NAME
 from core.enums import JobState
 from core.jobs.registry import BEATS
 from core.models import Job
 from pooling.enums import PoolingJob
-from tests.annotation.factories import label_and_release, report_of
+from tests.annotation.factories import label_and_release, make_pool, report_of
 
 NOW = timezone.now()
 
@@ -85,6 +89,30 @@ def test_campaign_is_told_when_it_begins_to_stall(world, days, state, stalls) ->
     Label.objects.update(created_at=ago(days=days))
     Campaign.objects.update(state=state)
     assert told(world, ago(days=5)) == ([("stalled", "/pools/p1/campaign")] if stalls else [])
+
+
+def test_labels_of_simulated_people_keep_no_campaign_going_in_notice_and_overview(world) -> None:
+    first, second = world.campaign.items.all()[:2]
+    label_and_release(world, first, ann="Y")
+    Label.objects.update(created_at=ago(days=4))
+    label_and_release(world, second, ben="Y")
+    assert told(world, ago(days=5)) == []
+    world.ben.username = f"{NAME}1"
+    world.ben.set_unusable_password()
+    world.ben.save()
+    assert told(world, ago(days=5)) == [("stalled", "/pools/p1/campaign")]
+    counts = overview(world.campaign)
+    assert is_stalled(world.campaign, counts.left, trend(world.campaign, counts, NOW).last, NOW)
+
+
+def test_bell_asks_a_constant_number_of_queries(world, reported, django_assert_max_num_queries) -> None:
+    for name in ("p2", "p3", "p4"):
+        label_and_release(world, open_campaign(make_pool(world.pool.graph, name)).items.first())
+    Campaign.objects.update(created_at=ago(days=4))
+    for _ in range(5):
+        ended(world)
+    with django_assert_max_num_queries(4):
+        assert unseen(world.manager, NOW) == 10  # a report, five jobs, and four campaigns that nobody began
 
 
 def test_finished_campaign_does_not_stall(world) -> None:
