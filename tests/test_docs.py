@@ -91,7 +91,8 @@ def test_changelog_has_a_line_for_every_stage():
     from config.stages import STAGES
 
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^- ([A-Z][a-z ]+): ", text, re.M) == [stage.label for stage in STAGES]
+    stages = [stage.label for stage in STAGES]
+    assert [label for label in re.findall(r"^- ([A-Z][a-z ]+): ", text, re.M) if label in stages] == stages
 
 
 def test_pictures_are_small():

@@ -147,6 +147,8 @@ def resolve(words: list[str]) -> Call | Unknown:
     if not rest or rest[0] in HELP:
         return Unknown(_group_help(name), is_help=bool(rest))
     if rest[0] not in verbs:
+        if name in FLAT and not get_close_matches(rest[0], verbs):  # `evaluate` is a group and a command of manage.py
+            return Call(name, rest, f"triplepool {name}")
         more = f"Verbs of {name}: {', '.join(verbs)}."
         return Unknown(_no_such(f"{name} {rest[0]}", [f"{name} {verb}" for verb in verbs], more), False)
     verb = verbs[rest[0]]

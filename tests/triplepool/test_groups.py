@@ -30,6 +30,12 @@ def test_a_verb_is_its_command_and_flat_names_stay():
     assert resolve(["serve", "--help"]) == Call("serve", ["--help"], "triplepool serve")
 
 
+@pytest.mark.parametrize("words", [["town", "--labels", "qrels:v1"], ["--json", "town"]])
+def test_a_flat_name_that_is_a_group_too_takes_what_is_no_verb(words):
+    """`import_test_set` ends with "Next: evaluate POOL": this works after `triplepool` as after `manage.py`."""
+    assert resolve(["evaluate", *words]) == Call("evaluate", words, "triplepool evaluate")
+
+
 def test_groups_list_and_show():
     for name, group in GROUPS.items():
         assert {"list", "show"} <= set(group.verbs), name
@@ -42,6 +48,7 @@ def test_groups_list_and_show():
         (["graf", "import"], "triplepool graph"),
         (["graph", "imprt"], "triplepool graph import"),
         (["pool", "freze"], "triplepool pool freeze"),
+        (["evaluate", "mesures", "town"], "triplepool evaluate measures"),
         (["import_graf"], "triplepool import_graph"),
         (["bakup"], "triplepool backup"),
     ],
