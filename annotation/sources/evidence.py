@@ -60,6 +60,9 @@ def _without_end(address: str) -> str:
     return address
 
 
+FEW = 3  # sources that a refusal names: the first, which are the usual ones or those chosen for the relation
+
+
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:
     """Raise EvidenceError unless `url` is acceptable evidence for `answer`, or empty where none is required."""
     if not url:
@@ -75,7 +78,10 @@ def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> 
 def _allowed(hosts: Collection[str]) -> str:
     if not hosts:
         return _("This campaign has no verified sources yet.")
-    return _("Links may go to: {hosts}.").format(hosts=", ".join(sorted(hosts)))
+    if len(hosts) <= FEW + 1:
+        return _("Links may go to: {hosts}.").format(hosts=", ".join(hosts))
+    named, others = ", ".join(list(hosts)[:FEW]), len(hosts) - FEW
+    return _("Links may go to {hosts} and {n} others.").format(hosts=named, n=others)
 
 
 def problem_of(url: str, hosts: Collection[str]) -> str:

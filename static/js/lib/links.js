@@ -19,6 +19,8 @@ const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address
 const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of a page that you found by a search here.");
 const SEARCH = message("search-page", gettext("This is a search page. Its results change: link to the page that shows it, if there is one."));
 
+const FEW = 3; // sources that a refusal names
+
 const count = (text, sign) => text.split(sign).length - 1;
 
 // Without the punctuation that ends a sentence; a bracket stays if it was opened within.
@@ -50,10 +52,16 @@ export function cleanLink(given) {
   return bare ? `https://${bare}` : text;
 }
 
-// Why a link cannot stand, or null.
+// Where links may go: the first sources, which are the usual ones or those chosen for the relation.
+function allowedIn(hosts) {
+  if (!hosts.length) return gettext("This campaign has no verified sources yet.");
+  if (hosts.length <= FEW + 1) return filled(gettext("Links may go to: {hosts}."), { hosts: hosts.join(", ") });
+  return filled(gettext("Links may go to {hosts} and {n} others."), { hosts: hosts.slice(0, FEW).join(", "), n: number(hosts.length - FEW) });
+}
+
+// Why a link cannot stand, or null. `all`: the hosts, where the words name only some of them.
 export function problemOf(link, answer, rule, hosts) {
-  const allowed = hosts.length ? filled(gettext("Links may go to: {hosts}."), { hosts: [...hosts].sort().join(", ") }) : gettext("This campaign has no verified sources yet.");
-  const refuse = (name, words) => message(name, `${words} ${allowed}`);
+  const refuse = (name, words) => ({ ...message(name, `${words} ${allowedIn(hosts)}`), all: hosts.length > FEW + 1 ? hosts : null });
   if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", answer === "Y" ? YES_NEEDS : NO_NEEDS) : null;
   if (link.length > 2000) return refuse("long", filled(gettext("The link has {n} characters, more than {most}."), { n: number(link.length), most: number(2000) }));
   if (ODD.test(link)) return refuse("odd", gettext("The link has a space, a backslash or a control character."));

@@ -1,10 +1,13 @@
 """Evidence: the side window, addresses as people paste them, the clipboard, and what the source says."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Label
-from tests.annotation.browser.hands import eventually, notice, paste, press, question, ready, saved, shows
+from core.models import Preferences
+from tests.annotation.browser.hands import eventually, notice, paste, press, question, ready, saved, shoot, shows
 from tests.annotation.factories import LINK, windows_closed
 from tests.annotation.sources.links import ACCEPTED, CLEANED, HOSTS
 
@@ -151,3 +154,24 @@ def test_passage_of_the_question_goes_with_its_link_only(world, open_page) -> No
     passages = ["she lived in all of them", "she lived in all of them", "", "of him"]
     assert list(Label.objects.order_by("id").values_list("passage", flat=True)) == passages
     assert Label.objects.latest("id").source_url == "https://en.wikipedia.org/wiki/Bob"
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("de", 360)])
+def test_a_refused_link_names_few_sites_and_opens_the_list_of_all(world, open_page, language, width) -> None:
+    Preferences.objects.create(person=world.ann, language=language)
+    page = open_page(world.ann, width=width)
+    ready(page)
+    paste(page, "https://www.reddit.com/r/films")
+    error = page.locator("#link-error")
+    shows(error, "not-verified")
+    hosts = list(world.campaign.sources.order_by("pk").values_list("host", flat=True))
+    words = re.findall(r"[\w.-]+\w", error.inner_text())
+    assert [host for host in hosts if host in words] == hosts[:3] and str(len(hosts) - 3) in words
+    shoot(page, f"refused-{language}-{width}")
+    expect(error.locator("button")).to_be_in_viewport(ratio=1)
+    error.locator("button").click()
+    listed = page.locator('[data-dialog="sources"] li')
+    assert sorted(listed.all_inner_texts()) == sorted(hosts)
+    shoot(page, f"sources-{language}-{width}")
+    press(page, "Escape")
+    expect(page.locator('[data-dialog="sources"]')).to_be_hidden()

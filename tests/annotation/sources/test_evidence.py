@@ -110,7 +110,17 @@ def test_other_links_are_refused_with_the_allowed_hosts(url: str, why: str) -> N
     with pytest.raises(EvidenceError) as refused:
         check_evidence(url, HOSTS, "never", "Y")
     assert why in str(refused.value)
-    assert str(refused.value).endswith("Links may go to: strasse.example, wikipedia.org, xn--mller-kva.example.")
+    assert str(refused.value).endswith("Links may go to: wikipedia.org, xn--mller-kva.example, strasse.example.")
+
+
+def test_of_many_hosts_the_first_are_named_and_the_others_counted() -> None:
+    for hosts, named, others in ((5, 3, "2"), (26, 3, "23"), (4, 4, "")):
+        many = [f"host-{letter}.example" for letter in "zyxwvutsrqponmlkjihgfedcba"[:hosts]]
+        with pytest.raises(EvidenceError) as refused:
+            check_evidence("https://other.example/", many, "never", "Y")
+        said = str(refused.value).partition("not a verified source")[2]
+        assert [host in said for host in many] == [True] * named + [False] * (hosts - named)
+        assert "".join(filter(str.isdecimal, said)) == others
 
 
 @pytest.mark.parametrize("answer", ["Y", "N", "?"])
