@@ -110,7 +110,7 @@ class GoldDrawForm(PageForm):
         label="Answer no", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="triples filtered for their types"
     )
     seed = forms.IntegerField(
-        label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="another seed draws others"
+        label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="Another seed draws other items."
     )
 
     def clean(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class GoldFileForm(PageForm):
         label="Label file",
         allow_empty_file=False,
         help_text="TSV of head, relation, tail and Y or N, by key; annotator and source may follow. At most 1 MiB. "
-        "None of them may be an item.",
+        "They must not be items of this campaign.",
     )
 
     def clean_file(self) -> Any:
@@ -164,10 +164,10 @@ class RecheckForm(PageForm):
         label="Person",
         queryset=User.objects.none(),
         empty_label="choose a person",
-        help_text="a member; they get what they had no part in",
+        help_text="A member. They get items that they have not labelled.",
     )
     size = forms.IntegerField(
-        label="Judgements", min_value=1, max_value=MAX_SAMPLE, initial=50, help_text="half positive, half negative"
+        label="Judgements", min_value=1, max_value=MAX_SAMPLE, initial=50, help_text="Half positive, half negative."
     )
     seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=2**31 - 1, initial=0)
 

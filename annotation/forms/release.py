@@ -28,21 +28,21 @@ class OrderForm(PageForm):
         min_value=0,
         max_value=RELEASE_AT_ONCE,
         initial=0,
-        help_text="The next batch comes when somebody finds nothing to label. 0: everything at once, then the order "
-        "has no part.",
+        help_text="The next batch is released when somebody has nothing left to label. 0 releases everything at once; "
+        "the order is then ignored.",
     )
     single = forms.BooleanField(
         label="Single triples, not whole questions",
         required=False,
-        help_text="A batch is what the order chooses and no more: fewer labels for the same answers and the same order "
-        "of systems, but people may meet a question again in a later batch.",
+        help_text="A batch then has only the triples that the order chooses. This needs fewer labels, but the same "
+        "question may come back in a later batch.",
     )
     settings = forms.CharField(
         label="Settings of the order",
         required=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"}),
-        help_text="One a line: name = number, or name = number, number. Empty: the usual ones.",
+        help_text="One per line: name = number, or name = number, number. Leave empty for the defaults.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -76,8 +76,8 @@ class OpenForm(OrderForm):
         min_value=0,
         max_value=100,
         initial=0,
-        help_text="They are mixed among the others, unmarked, and show how many answers each filter throws away. "
-        "0: none; one can be drawn later.",
+        help_text="They are mixed with the others, unmarked, and show how many answers each filter removes. "
+        "0: no sample; you can draw one later.",
     )
 
     def options(self) -> dict[str, Any]:
@@ -99,8 +99,8 @@ class StoppingForm(PageForm):
         label="Budget, in labels",
         min_value=0,
         required=False,
-        help_text="Once this many labels are given or needed for released triples, no batch comes by itself. "
-        "Empty: no limit.",
+        help_text="Stop releasing batches once this many labels are given or still needed for released triples. "
+        "Leave empty for no limit.",
     )
     target_tau = forms.FloatField(
         label="Target for tau",
@@ -108,7 +108,8 @@ class StoppingForm(PageForm):
         max_value=1,
         required=False,
         widget=forms.NumberInput(attrs={"step": "0.01"}),
-        help_text="No batch comes by itself once the lower end of the 95 % interval of tau reaches it. Empty: none.",
+        help_text="Stop releasing batches once the lower end of the 95 % interval of tau reaches this value. Leave "
+        "empty for no target.",
     )
     target_measure = forms.ChoiceField(label="Tau by", choices=TargetMeasure.choices)
 
@@ -124,6 +125,6 @@ class AuditForm(PageForm):
         min_value=0.01,
         max_value=100,
         initial=5,
-        help_text="of each filter, one triple at least; what was drawn before counts",
+        help_text="Of each filter, at least one triple. Triples drawn before are counted.",
     )
     seed = forms.IntegerField(label="Seed of the draw", min_value=0, max_value=LARGEST_SEED, initial=0)

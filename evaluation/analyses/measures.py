@@ -37,6 +37,7 @@ from evaluation.sections.wording import (
 )
 from evaluation.statistics.groups import SIDES, by_side, group_means
 from evaluation.statistics.seeds import SeedSpread
+from pooling.systems.shown_names import shown_name
 
 ByName = Mapping[str, Values]  # of measures
 NAMED = 6  # measures that a sentence lists by name
@@ -90,7 +91,7 @@ def _leaders(context: Context, chosen: LabelSet, found: ByName) -> str:
     wins: dict[str, list[str]] = {}
     for measure in context.measures:
         for i in best_of(found[measure.name].mean(), measure):
-            wins.setdefault(context.systems[i], []).append(measure.label)
+            wins.setdefault(shown_name(context.systems[i]), []).append(measure.label)
     if not wins:
         return ""
     most = max(wins, key=lambda system: len(wins[system]))

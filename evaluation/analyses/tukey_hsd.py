@@ -13,6 +13,7 @@ from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption
 from evaluation.statistics.t_tests import Correction, PairTests, clustered_t_tests, paired_t_tests
 from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
+from pooling.systems.shown_names import shown_name
 
 PERMUTATIONS = 10_000
 ONE_SYSTEM = "One system only: there is no pair to test."
@@ -62,7 +63,7 @@ def pair_notes(context: Context, found: Tested) -> list[str]:
         systems: dict[str, list[str]] = {}
         for system, reason in zip(context.systems, values.reasons(), strict=True):
             if reason:
-                systems.setdefault(reason, []).append(system)
+                systems.setdefault(reason, []).append(shown_name(system))
         notes += [f"No p-values by {measure.label} for {', '.join(s)}: {reason}." for reason, s in systems.items()]
         if values.finish is not None:
             notes.append(f"{measure.label} is compared by the logarithms of the ranks, whose mean it is made of.")

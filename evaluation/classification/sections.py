@@ -28,6 +28,7 @@ from evaluation.sections.section import (
 )
 from evaluation.sections.wording import named_ticks, words
 from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
+from pooling.systems.shown_names import shown_name
 
 SYSTEM = Column("system", "System", "system")
 MEASURES = (
@@ -186,12 +187,12 @@ def _chart(decided: Decided) -> Chart:
 
 
 def _finding(decided: Decided, every: Decisions) -> str:
-    names, accuracy = [one.system for one in decided.shown], _accuracies(decided, decided.by_validation)
+    names, accuracy = [shown_name(one.system) for one in decided.shown], _accuracies(decided, decided.by_validation)
     best = int(np.argmax(accuracy))
     blind = max(every.accuracy, 1 - every.accuracy)
     worse = [name for name, value in zip(names, accuracy, strict=True) if value <= blind]
-    told = f" Not above one answer for every triple ({blind:.1%}): {words(worse)}." if worse else ""
-    return f"{names[best]} decides best: {accuracy[best]:.1%} of {decided.judged.n:,} triples are right.{told}"
+    told = f" No better than one answer for every triple ({100 * blind:.1f} %): {words(worse)}." if worse else ""
+    return f"{names[best]} decides best: {100 * accuracy[best]:.1f} % of {decided.judged.n:,} triples are right.{told}"
 
 
 def _by_halves(decided: Decided) -> Section:
@@ -259,7 +260,7 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
             f"Classification needs the scores of every judged triple and of validation triples.{again}",
             f"Pool {context.pool.name}.",
             [Table("absent", title, [SYSTEM, Column("why", "Why", "text")], list(why.items()))],
-            finding=f"Not shown: {words(list(why))}.",
+            finding=f"Not shown: {words([shown_name(name) for name in why])}.",
             actions=[Action("Score what is missing", "classification-score", {})] if found.missing else [],
         )
     ]

@@ -26,7 +26,9 @@ NO_GRADES = ("", "no: 1 is positive, 0 negative")
 class ImportQrelsForm(PageForm):
     """Ask for a file of judgements made elsewhere, and the name to keep it under."""
 
-    name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; used once and for all.")
+    name = forms.SlugField(
+        label="Name", max_length=80, help_text="Letters, digits, - and _. A name can be used only once."
+    )
     format = forms.ChoiceField(label="Format", choices=FORMATS)
     file = SmallFileField(
         most=MOST_BYTES,
@@ -56,7 +58,7 @@ class TermsForm(PageForm):
         required=False,
         label="Creators",
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One a line, people as Family, Given, then the ORCID iD if there is one: "
+        help_text="One per line, people as Family, Given, then the ORCID iD if there is one: "
         "Lovelace, Ada, 0000-0002-1825-0097.",
     )
     citation = forms.CharField(

@@ -73,7 +73,7 @@ def freeze_warnings(counts: Mapping[str, int], to_people: int) -> list[str]:
 
 
 def freeze_qrels(pool: Pool, name: str, user: User | None = None, **given: Unpack[GivenTerms]) -> Qrels:
-    """Write the present judgements of the pool under a name. A name is used once and for all.
+    """Freeze the current judgements of the pool under a name, which can be used only once.
 
     given: what the test set will say of itself, version 1 of its terms. UserError where it cannot be taken.
     """

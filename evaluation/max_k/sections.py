@@ -37,6 +37,7 @@ from evaluation.sections.section import (
 )
 from evaluation.sections.wording import set_notes, words
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 
 
 def under_labels(context: Context) -> list[Section]:
@@ -131,7 +132,7 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
             + again,
             f"Pool {context.pool.name}.",
             [Table("absent", title, columns, list(why.items()))],
-            finding=f"Not shown: {words(list(why))}.",
+            finding=f"Not shown: {words([shown_name(name) for name in why])}.",
             actions=[Action("Score what is missing", "max-k-score", {})] if found.missing else [],
         )
     ]

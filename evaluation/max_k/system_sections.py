@@ -27,6 +27,7 @@ from evaluation.sections.section import (
 )
 from evaluation.sections.wording import best_of, words
 from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
+from pooling.systems.shown_names import shown_name
 
 SHOWN = (1, 5, 10, 50, 100)  # ks of the tables
 CONVENTIONAL = ("micro_hits@10", "micro_mr", "micro_mrr")
@@ -154,9 +155,9 @@ def _who_leads(context: Context, runs: RunsUnderLabels, k: int) -> str:
     values = runs.labels.values(["micro_mrr"], context.settings.assumed_is_judged)["micro_mrr"].mean()
     by_rank = max(runs.stored, key=lambda name: np.nan_to_num(values[context.systems.index(name)], nan=-1.0))
     by_max = best_system(runs, "filtered", k)
-    told = "the same system leads" if by_max.system == by_rank else f"{by_rank} leads"
+    told = "the same system leads" if by_max.system == by_rank else f"{shown_name(by_rank)} leads"
     return (
-        f"Under {runs.labels.name} {by_max.system} has the highest filtered F1@{k} under Greedy"
+        f"Under {runs.labels.name} {shown_name(by_max.system)} has the highest filtered F1@{k} under Greedy"
         f" ({greedy_f1(by_max, k):.3f}); by Micro MRR {told}."
     )
 
@@ -215,10 +216,10 @@ def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:
     above = [found.system for found in runs.found(which) if greedy_f1(found, k) > top]
     told = f"No system is above what an oracle reaches that must return {k}."
     if above:
-        told = f"Greedy of {words(above)} is above what any system can reach that must return {k}."
+        told = f"Greedy of {words([shown_name(name) for name in above])} is above what any system can reach that must return {k}."
     return (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
-        f" the best system has {greedy_f1(one, k):.3f} ({one.system}). {told}"
+        f" the best system has {greedy_f1(one, k):.3f} ({shown_name(one.system)}). {told}"
     )
 
 
@@ -252,7 +253,7 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
     for part, text in TEXTS.items():
         series = [_by_k(name, getattr(one.protocols[name], part), measure=i) for i, name in enumerate(PROTOCOLS)]
         limit = [getattr(bound, part) for bound in bounds]
-        title = f"{'F1' if part == 'f1' else part.capitalize()} of the protocols: {system}"
+        title = f"{'F1' if part == 'f1' else part.capitalize()} of the protocols: {shown_name(system)}"
         yield Section(
             f"protocol-{part}",
             title,

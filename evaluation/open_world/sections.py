@@ -11,6 +11,7 @@ from evaluation.open_world.theory_settings import COMPARED, METRICS
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.relation_names import named_relations, relation_axis
 from evaluation.sections.section import Analysis, Column, Context, Part, Section, Table, cell, label_caption
+from pooling.systems.shown_names import shown_name
 
 MOST_BARS = 30
 
@@ -182,8 +183,8 @@ def _metric(context: Context, world: PoolWorld, metric: str, found: ReportedMetr
         _caption(context, world),
         [table],
         chart("lines", f"{title}, by system, with the theory's curve", series, x=across, y=up, **axes),
-        finding=f"{context.systems[most]} loses most: {lost[most]:.3f} of {completed[most]:.3f} {label}; theory expects"
-        f" {completed[most] - expected[most]:.3f}.",
+        finding=f"{shown_name(context.systems[most])} loses most: {lost[most]:.3f} of {completed[most]:.3f} {label};"
+        f" theory expects {completed[most] - expected[most]:.3f}.",
     )
 
 

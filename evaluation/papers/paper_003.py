@@ -27,6 +27,7 @@ from evaluation.statistics.groups import boxes, by_relation, by_side_and_categor
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.kernels.shares import shares
 from pooling.questions.kernel import questions_from_keys
+from pooling.systems.shown_names import shown_name
 
 SETS = {"full-test": "O", "seeds": "S", "current": "S-C"}
 MICRO = ("micro_mr", "micro_mrr", "micro_hits@1", "micro_hits@3", "micro_hits@10")
@@ -113,8 +114,8 @@ def _missing(context: Context, sets: dict[str, LabelSet]) -> Iterator[str]:
     graph, pool = context.pool.graph.name, context.pool.name
     if lacking := published.lacking(context, SYSTEMS):
         yield (
-            f"Of the paper's thirteen systems this pool lacks {', '.join(lacking)}: train them on the page Systems of"
-            f" {graph}, then have them scored on the overview of {pool}."
+            f"Of the paper's thirteen systems this pool lacks {', '.join(map(shown_name, lacking))}: train them on the"
+            f" page Systems of {graph}, then have them scored on the overview of {pool}."
         )
     if not sets["S-C"].counts()["negative"] and sets["S-C"].counts()["positive"] == sets["S"].counts()["positive"]:
         yield (
@@ -123,7 +124,7 @@ def _missing(context: Context, sets: dict[str, LabelSet]) -> Iterator[str]:
         )
     if not published.rows("systems"):
         yield (
-            "The published results are not here, so only what is printed in the paper stands beside ours: set"
+            "The published result files are missing, so ours are compared with the printed figures only: set"
             " TRIPLEPOOL_DATA to a folder that has published/."
         )
 
@@ -258,7 +259,7 @@ def _figure_6(context: Context, sets: dict[str, LabelSet]) -> Section:
             drawn.append({"name": name, "measure": slot, "boxes": [{"x": name, **parts}]})
     columns = [Column("set", "Test set", "text"), Column("relations", "Relations", "count")]
     columns += [Column(key, key.capitalize()) for key in BOX]
-    title = f"Figure 6. Relations by Micro MRR of {context.systems[i]}"
+    title = f"Figure 6. Relations by Micro MRR of {shown_name(context.systems[i])}"
     return _section(
         context, "figure-6", title,
         "Quartiles over relations, each of which counts alike. In the paper HittER's medians on O and S-C are similar,"

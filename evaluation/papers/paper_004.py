@@ -28,6 +28,7 @@ from evaluation.sections.section import Analysis, Cell, Column, Context, Part, S
 from evaluation.sections.wording import places
 from evaluation.statistics.groups import by_popularity
 from pooling.graphs.kernels.degrees import entity_degree
+from pooling.systems.shown_names import shown_name
 
 # printed in the paper
 SYSTEMS = ("rotate", "tucker", "plogicnet", "rnnlogic")
@@ -111,8 +112,8 @@ def _lacking(context: Context) -> list[str]:
     if not (lacking := published.lacking(context, SYSTEMS)):
         return []
     return [
-        f"Of the paper's four systems this pool lacks {', '.join(lacking)}: train them on the page Systems of {graph},"
-        f" then have them scored on the overview of {pool}."
+        f"Of the paper's four systems this pool lacks {', '.join(map(shown_name, lacking))}: train them on the page"
+        f" Systems of {graph}, then have them scored on the overview of {pool}."
     ]
 
 

@@ -19,6 +19,7 @@ from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from evaluation.sections.wording import best_of, set_notes, signed, words
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 
 SHOWN = range(0, 41, 10)  # points of both axes in the table on the page
 NAMED_FROM = 0.02  # share of the map from which a region has its name written on it
@@ -107,7 +108,9 @@ def _says(context: Context, old: ProbeAnswers, new: ProbeAnswers) -> str:
         return ""
     won = shares(new.grid)
     shared = won.pop(NOBODY)
-    named = [(context.systems[i], share) for i, share in sorted(won.items(), key=lambda one: -one[1]) if share]
+    named = [
+        (shown_name(context.systems[i]), share) for i, share in sorted(won.items(), key=lambda one: -one[1]) if share
+    ]
     if not named:
         return "No system alone is the best anywhere: the best ones tie."
     if named[0][1] == 1:
@@ -193,7 +196,7 @@ def _grid_table(
     columns = [
         Column("sharpness", "Sharpness a", "text"),
         Column("robustness", "Robustness b", "text"),
-        Column("best", "Best", "text"),
+        Column("best", "Best", "system"),
         *(Column(name, name) for name in context.systems),
     ]
     return Table(key, title, columns, rows, bold, in_files=in_files)
@@ -206,7 +209,7 @@ def _says_surface(context: Context, answers: ProbeAnswers) -> str:
     a, b = chosen = (context.settings.sharpness, context.settings.robustness)
     own = answers.surface([a], [b])[:, 0, 0]
     where = f"At sharpness {a:g} and robustness {b:g}{' (MRR, rescaled)' if chosen == MRR else ''}"
-    return f"{where} the highest value is {signed(own.max(), 4)}, of {context.systems[int(own.argmax())]}."
+    return f"{where} the highest value is {signed(own.max(), 4)}, of {shown_name(context.systems[int(own.argmax())])}."
 
 
 def _rounded(values: Floats | Ints) -> list[list[float | None]]:

@@ -27,6 +27,7 @@ from evaluation.sections.section import (
 from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 
 NAMED = 4  # systems in a sentence
 
@@ -125,9 +126,12 @@ def _shares(context: Context) -> Floats:
 
 def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
     if missing:
-        counts = [(row.system, f"{row.missing:,} triple{'s' if row.missing != 1 else ''}") for row in missing[:NAMED]]
+        counts = [
+            f"{shown_name(row.system)} ({row.missing:,} triple{'s' if row.missing != 1 else ''} to judge)"
+            for row in missing[:NAMED]
+        ]
         more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-        return f"Not comparable: {', '.join(f'{name} ({count} to judge)' for name, count in counts)}{more}."
+        return f"Not comparable: {', '.join(counts)}{more}."
     return f"Every system is {'in the pool' if all(row.is_pooled for row in rows) else 'comparable'}."
 
 

@@ -7,6 +7,7 @@ from evaluation.labels.label_sets import LabelSet
 from evaluation.labels.pool_table import PoolTable
 from evaluation.measures.label_state import positive
 from evaluation.sections.section import Context
+from pooling.systems.shown_names import shown_name
 
 NAMED = 5  # systems in a sentence
 
@@ -54,9 +55,8 @@ def compared_notes(found: Compared) -> Iterator[str]:
     """Say in sentences what is left out; nothing where every system was asked every question."""
     if found["questions"] < found["of"]:
         count = len(found["systems"])
-        who = (
-            f"{'both' if count == 2 else f'all {count:,}'} systems were" if count > 1 else f"{found['systems'][0]} was"
-        )
+        several = f"{'both' if count == 2 else f'all {count:,}'} systems were"
+        who = several if count > 1 else f"{shown_name(found['systems'][0])} was"
         yield (
             f"Compared on {found['questions']:,} of {found['of']:,} questions: those that {who} asked. The "
             f"others are missing from {_named(found['lacking'])}."
@@ -69,10 +69,11 @@ def compared_notes(found: Compared) -> Iterator[str]:
             f"{_named(found['dropped'])}. Choose systems by name to include them."
         )
     if found["unasked"]:
-        yield f"Left out, because they were asked no question of this pool: {', '.join(found['unasked'])}."
+        unasked = ", ".join(map(shown_name, found["unasked"]))
+        yield f"Left out, because they were asked no question of this pool: {unasked}."
 
 
 def _named(counts: dict[str, int]) -> str:
     most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     more = f" and {len(most) - NAMED:,} more" if len(most) > NAMED else ""
-    return ", ".join(f"{name} (not asked {count:,})" for name, count in most[:NAMED]) + more
+    return ", ".join(f"{shown_name(name)} (not asked {count:,})" for name, count in most[:NAMED]) + more

@@ -13,6 +13,7 @@ from evaluation.sections.section import Cell, Column, Context, Json, cell, label
 from evaluation.statistics.correlation import merit
 from evaluation.statistics.groups import Groups
 from evaluation.statistics.seeds import SeedSpread
+from pooling.systems.shown_names import shown_name
 
 NO_PAIR = "fewer than two systems have a value on both sides"
 ALL_TIE = "one side ties all systems"
@@ -124,7 +125,7 @@ def undefined_notes(
         for system, reason in zip(systems, found[measure.name].reasons(), strict=True):
             if reason:
                 who, what = by_reason.setdefault(reason, ({}, {}))
-                who[system] = what[measure.label] = None
+                who[shown_name(system)] = what[measure.label] = None
     return [
         f"Undefined under {chosen.name}: {', '.join(what)} of"
         f" {'every system' if len(who) == len(systems) else ', '.join(who)}; {reason}."
@@ -147,11 +148,11 @@ def words(names: Sequence[str]) -> str:
 
 
 def most_often(wins: Mapping[str, int]) -> str:
-    """Say "rotate is best in 5; conve and rescal are best in 2 each", the most first; "" for none."""
+    """Say "RotatE is best in 5; ConvE and RESCAL are best in 2 each", the most first; "" for none."""
     by_count: dict[int, list[str]] = {}
     for name, count in wins.items():
         if count:
-            by_count.setdefault(count, []).append(name)
+            by_count.setdefault(count, []).append(shown_name(name))
     return "; ".join(
         f"{words(names)} {'are' if len(names) > 1 else 'is'} best in {count}{' each' if len(names) > 1 else ''}"
         for count, names in sorted(by_count.items(), reverse=True)

@@ -57,7 +57,7 @@ def score_again_field() -> forms.BooleanField:
     return forms.BooleanField(
         label="Score again",
         required=False,
-        help_text="Scores the questions again whose run does not know places in the full list.",
+        help_text="Scores a question again if its run lacks the places in the full list.",
     )
 
 
@@ -108,7 +108,7 @@ class PoolForm(PageForm):
         initial=PoolRule.FILTERED,
         required=False,
         widget=forms.RadioSelect,
-        help_text="Raw gives fewer triples to judge, most of all for questions with many known answers.",
+        help_text="Raw gives fewer triples to judge, above all for questions with many known answers.",
     )
     score_again = score_again_field()
     sample = share_field(
@@ -117,10 +117,7 @@ class PoolForm(PageForm):
         initial=0.05,
     )
     count = forms.IntegerField(
-        label="Number of test triples",
-        min_value=1,
-        required=False,
-        help_text="If given, it counts instead of the share.",
+        label="Number of test triples", min_value=1, required=False, help_text="If given, it replaces the share."
     )
     stratify = forms.ChoiceField(
         label="Stratify",
@@ -167,7 +164,7 @@ class EffortForm(PageForm):
         min_value=0,
         max_value=1_000_000,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="In your currency. Empty: no costs are shown.",
+        help_text="In your currency. Leave empty to show no costs.",
     )
 
     def __init__(self, pace: Pace | None, *args: Any, **kwargs: Any) -> None:

@@ -91,7 +91,11 @@ class TrainForm(SettingsForm):
         error_messages={"required": "Choose at least one system."},
     )
     seeds = forms.IntegerField(
-        label="Seeds", initial=1, min_value=1, max_value=20, help_text="Systems of each kind; each starts elsewhere."
+        label="Seeds",
+        initial=1,
+        min_value=1,
+        max_value=20,
+        help_text="Systems of each kind. Each starts training from other random values.",
     )
     device = forms.ChoiceField(label="Device", choices=DEVICES, initial="auto")
     best = forms.BooleanField(

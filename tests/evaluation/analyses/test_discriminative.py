@@ -189,7 +189,7 @@ def test_system_with_an_undefined_value_has_no_p_values_and_the_page_says_why(la
     columns = columns_of(sections["discriminative-matrix"].tables[0])
     assert (columns["transe"]["distmult"], columns["transe"]["complex"]) == (None, None)
     assert 0 < columns["distmult"]["complex"] < 1
-    assert list(sections["discriminative-curve"].notes) == [f"No p-values by Micro MR for transe: {why}."]
+    assert list(sections["discriminative-curve"].notes) == [f"No p-values by Micro MR for TransE: {why}."]
     assert [row["pairs"] for row in rows_of(sections["discriminative-curve"])] == [1, 1]
     assert rows_of(sections["discriminative-hsd"], 1)[0]["hsd"] == {"value": None, "reason": why}
 

@@ -107,7 +107,7 @@ def test_a_system_that_returned_nothing_has_no_mean_rank_and_no_place(labelled: 
     behind = [of["transe"]["micro_mr"] > of["complex"]["micro_mr"] for of in values]
     moved = [rows[1]["moved"] for rows in sections["change"].tables[0].rows]
     assert moved == [int(behind[0]) - int(behind[1]), None, int(behind[1]) - int(behind[0])]
-    assert any(note.endswith(f"Micro MR of distmult; {reason}.") for note in sections["labels"].notes)
+    assert any(note.endswith(f"Micro MR of DistMult; {reason}.") for note in sections["labels"].notes)
 
 
 def test_systems_that_tie_everywhere_share_the_place_and_none_is_best(labelled: Pool):

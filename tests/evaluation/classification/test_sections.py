@@ -20,6 +20,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
 from pooling.runs import score as runs
 from pooling.runs.validation import read_validation, store_validation
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, sections_of, without_positives
 from tests.evaluation.max_k.test_stored_runs import import_own, store
 
@@ -99,8 +100,8 @@ def test_one_answer_for_every_triple_is_told_beside(ready: Pool):
     assert f"{share:.3f}" in section.notes[1] and f"{1 - share:.3f}" in section.notes[1]
     accuracy = columns_of(section.tables[0])["accuracy"]
     worse = [name for name in NAMES if accuracy[name] <= max(share, 1 - share)]
-    assert section.finding.startswith(max(NAMES, key=lambda name: accuracy[name]))
-    assert all((name in section.finding.partition("%")[2]) == (name in worse) for name in NAMES)
+    assert section.finding.startswith(shown_name(max(NAMES, key=lambda name: accuracy[name])))
+    assert all((shown_name(name) in section.finding.partition("%")[2]) == (name in worse) for name in NAMES)
 
 
 def test_halves_are_decided_by_the_thresholds_of_the_other(ready: Pool):

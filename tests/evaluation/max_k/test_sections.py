@@ -17,6 +17,7 @@ from evaluation.sections.section import Context, Section, Table
 from evaluation.sections.wording import words
 from pooling.models import Pool
 from pooling.scoring.distributions import ALPHAS
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, sections_of, without_positives
 from tests.evaluation.max_k.test_stored_runs import import_own, store, stored  # noqa: F401 - a fixture
 
@@ -84,9 +85,9 @@ def test_usual_measures_stand_beside(stored: Pool):  # noqa: F811
             assert columns[f"{protocol.lower()}_{part}"] == told
     best = max(SYSTEMS, key=lambda name: columns["greedy_f1"][name])
     by_rank = max(SYSTEMS, key=lambda name: columns["micro_mrr"][name])
-    told = "the same system leads" if best == by_rank else f"{by_rank} leads"
+    told = "the same system leads" if best == by_rank else f"{shown_name(by_rank)} leads"
     assert sections["usual-labels"].finding == (
-        f"Under current labels {best} has the highest filtered F1@5 under Greedy ({columns['greedy_f1'][best]:.3f});"
+        f"Under current labels {shown_name(best)} has the highest filtered F1@5 under Greedy ({columns['greedy_f1'][best]:.3f});"
         f" by Micro MRR {told}."
     )
 
@@ -99,15 +100,15 @@ def test_who_is_above_the_top_k_limit_is_named(stored: Pool, which, k):  # noqa:
     top, most = (found["limits"][which][bound][str(k)]["f1"] for bound in ("top-k", "max-k"))
     best, above = max(f1, key=lambda name: f1[name]), [name for name in f1 if f1[name] > top]
     told = (
-        f"Greedy of {words(above)} is above what any system can reach that must return {k}."
+        f"Greedy of {words([shown_name(name) for name in above])} is above what any system can reach that must return {k}."
         if above
         else f"No system is above what an oracle reaches that must return {k}."
     )
     assert sections["models"].finding == (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
-        f" the best system has {f1[best]:.3f} ({best}). {told}"
+        f" the best system has {f1[best]:.3f} ({shown_name(best)}). {told}"
     )
-    assert sections["protocol-f1"].title == f"F1 of the protocols: {best}"  # drawn unless one is asked for
+    assert sections["protocol-f1"].title == f"F1 of the protocols: {shown_name(best)}"  # drawn unless one is asked for
 
 
 @pytest.mark.parametrize("which", ["filtered", "raw"])
@@ -117,7 +118,7 @@ def test_protocols_of_the_system_that_is_asked_for(stored: Pool, which):  # noqa
     own = found["systems"]["distmult"][which]["protocols"]
     for part in ("precision", "recall", "f1"):
         section = sections[f"protocol-{part}"]
-        assert section.title.endswith("distmult")
+        assert section.title.endswith("DistMult")
         assert section.chart is not None and [s["name"] for s in section.chart.data["series"]] == [
             "TopK",
             "Sampling",
@@ -288,7 +289,7 @@ def test_charts_draw_the_chosen_seed_and_a_seed_asks_for_its_family(seeds_stored
     sections = light(context_of(seeds_stored, seeds="families", system="transe-s2"))
     drawn = [series["name"] for series in sections["models"].chart.data["series"]]
     assert drawn == [*ROWS, "top-k limit", "max-k limit"]
-    assert sections["protocol-f1"].title == "F1 of the protocols: transe-s1"
+    assert sections["protocol-f1"].title == "F1 of the protocols: TransE (seed 1)"
     with pytest.raises(EvaluationError, match="'nobody'"):
         light(context_of(seeds_stored, seeds="families", system="nobody"))
 
@@ -296,7 +297,7 @@ def test_charts_draw_the_chosen_seed_and_a_seed_asks_for_its_family(seeds_stored
 def test_a_family_has_no_mean_while_a_seed_lacks_its_distributions(with_seeds: Pool):
     store(with_seeds, "transe-s1", "transe", "distmult", "complex")
     sections = light(context_of(with_seeds, seeds="families"))
-    assert sections["absent"].finding == "Not shown: transe-s2." and sections["absent"].actions
+    assert sections["absent"].finding == "Not shown: TransE (seed 2)." and sections["absent"].actions
     rows = table_of(sections, "usual-labels").rows
     assert [row[0] for row in rows] == ROWS and not any(isinstance(value, dict) for value in rows[0])
 
@@ -305,4 +306,4 @@ def test_without_distributions_of_a_chosen_seed_there_is_nothing_to_show(with_se
     store(with_seeds, "transe")
     for part in ANALYSIS.parts:
         (section,) = part.compute(context_of(with_seeds, seeds="families"))
-        assert section.finding == "Not shown: transe-s1, transe-s2, distmult and complex."
+        assert section.finding == "Not shown: TransE (seed 1), TransE (seed 2), DistMult and ComplEx."

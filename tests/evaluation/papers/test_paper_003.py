@@ -17,6 +17,7 @@ from evaluation.papers.paper_003 import ANALYSIS, FIGURE_5, MICRO, SYSTEMS
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, sections_of
 
 ORDER = [
@@ -129,7 +130,7 @@ def test_without_published_results_the_page_has_measured_ones_only(labelled: Poo
 
 def test_what_is_missing_is_named_with_the_way(labelled: Pool, sections: dict):
     note = next(note for note in sections["table-1"].notes if "this pool lacks" in note)
-    lacking = [name for name in SYSTEMS if name not in ("transe", "distmult", "complex")]
+    lacking = [shown_name(name) for name in SYSTEMS if name not in ("transe", "distmult", "complex")]
     assert f"lacks {', '.join(lacking)}:" in note and labelled.graph.name in note
     some = sections_of(ANALYSIS, context_of(labelled, systems=("transe", "complex")))
     assert note in some["table-1"].notes  # a system that is not compared is not one that the pool lacks
@@ -179,7 +180,7 @@ def test_the_chosen_seed_of_each_family_is_shown_with_mean_and_deviation(with_se
         {"distmult": 0.1, "transe-s1": 0.11, "complex": 0.12}  # of transe, whose seed it is
     )
     note = next(note for note in sections["table-1"].notes if "this pool lacks" in note)
-    assert " transe," not in note and " rotate," in note
+    assert " TransE," not in note and " RotatE," in note
 
 
 def test_no_family_is_twice_in_a_tau_or_a_pair(with_seeds: Pool, few_repeats, results: Path):

@@ -154,11 +154,11 @@ def test_a_pool_without_labels_has_the_page_too(town: Graph):
 
 def test_what_is_missing_is_named_with_the_way(sections: dict):
     note = next(note for note in sections["figure-1a"].notes if "this pool lacks" in note)
-    assert "lacks rotate, tucker, plogicnet, rnnlogic:" in note
+    assert "lacks RotatE, TuckER, pLogicNet, RNNLogic:" in note
 
 
 def test_a_system_that_is_not_compared_is_not_one_that_the_pool_lacks(labelled: Pool, monkeypatch):
     monkeypatch.setattr(paper_004, "SYSTEMS", ("rotate", "complex", "plogicnet", "rnnlogic"))
     some = sections_of(ANALYSIS, context_of(labelled, systems=("transe", "distmult")))
     note = next(note for note in some["figure-1a"].notes if "this pool lacks" in note)
-    assert "lacks rotate, plogicnet, rnnlogic:" in note  # complex is only not compared
+    assert "lacks RotatE, pLogicNet, RNNLogic:" in note  # complex is only not compared

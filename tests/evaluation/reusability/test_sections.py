@@ -150,7 +150,7 @@ def test_a_system_beside_the_pool_can_be_added(labelled: Pool):
     assert list(columns["verdict"].values()) == ["yes", "yes", "yes", "not comparable"]
     missing = columns["to_people"]["rotate"] + columns["waiting"]["rotate"]
     assert columns["missing"]["rotate"] == missing
-    assert section.finding == f"Not comparable: rotate ({missing} triples to judge)."
+    assert section.finding == f"Not comparable: RotatE ({missing} triples to judge)."
     (action,) = section.actions
     assert (action.route, action.fields) == ("reusability-extend", {"system": "rotate"})
     assert action.label == f"Add the {columns['outside']['rotate']} missing triples of rotate to the pool"
