@@ -216,7 +216,8 @@ def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:
     above = [found.system for found in runs.found(which) if greedy_f1(found, k) > top]
     told = f"No system is above what an oracle reaches that must return {k}."
     if above:
-        told = f"Greedy of {words([shown_name(name) for name in above])} is above what any system can reach that must return {k}."
+        who = words([shown_name(name) for name in above])
+        told = f"Greedy of {who} is above what any system can reach that must return {k}."
     return (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
         f" the best system has {greedy_f1(one, k):.3f} ({shown_name(one.system)}). {told}"

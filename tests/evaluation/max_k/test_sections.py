@@ -87,7 +87,8 @@ def test_usual_measures_stand_beside(stored: Pool):  # noqa: F811
     by_rank = max(SYSTEMS, key=lambda name: columns["micro_mrr"][name])
     told = "the same system leads" if best == by_rank else f"{shown_name(by_rank)} leads"
     assert sections["usual-labels"].finding == (
-        f"Under current labels {shown_name(best)} has the highest filtered F1@5 under Greedy ({columns['greedy_f1'][best]:.3f});"
+        f"Under current labels {shown_name(best)} has the highest filtered F1@5 under Greedy"
+        f" ({columns['greedy_f1'][best]:.3f});"
         f" by Micro MRR {told}."
     )
 
@@ -100,7 +101,8 @@ def test_who_is_above_the_top_k_limit_is_named(stored: Pool, which, k):  # noqa:
     top, most = (found["limits"][which][bound][str(k)]["f1"] for bound in ("top-k", "max-k"))
     best, above = max(f1, key=lambda name: f1[name]), [name for name in f1 if f1[name] > top]
     told = (
-        f"Greedy of {words([shown_name(name) for name in above])} is above what any system can reach that must return {k}."
+        f"Greedy of {words([shown_name(name) for name in above])} is above what any system can reach that must"
+        f" return {k}."
         if above
         else f"No system is above what an oracle reaches that must return {k}."
     )

@@ -20,7 +20,7 @@ SCORE = f"{PAGE}/score"
 def test_only_managers_have_the_button(sign_in, labelled: Pool):
     manager, researcher = (sign_in(role).get(PAGE).content.decode() for role in ("manager", "researcher"))
     assert SCORE in posts(manager) and SCORE not in posts(researcher)
-    assert "Not shown: transe, distmult and complex." in researcher
+    assert "Not shown: TransE, DistMult and ComplEx." in researcher
 
 
 @pytest.mark.django_db(transaction=True)
