@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evaluation.notebooks.comparisons import compare, correlate, evaluate, per_answer, per_question, reasons
     from evaluation.notebooks.rank_table import RankedRuns, rank_table
     from evaluation.statistics.bootstrap import bootstrap_correlations, bootstrap_places
-    from evaluation.statistics.correlation import tau_ap_a
+    from evaluation.statistics.correlation import tau_ap, tau_ap_a
     from evaluation.statistics.groups import (
         boxes,
         by_category,
@@ -44,7 +44,7 @@ _HOMES = {
     "evaluation.measures.question_sums": ("QuestionSums", "question_sums"),
     "evaluation.measures.live_sums": ("LiveSums",),
     "evaluation.statistics.bootstrap": ("bootstrap_correlations", "bootstrap_places"),
-    "evaluation.statistics.correlation": ("tau_ap_a",),
+    "evaluation.statistics.correlation": ("tau_ap", "tau_ap_a"),
     "evaluation.statistics.tukey_hsd": ("randomised_tukey",),
     "evaluation.statistics.growth": ("accumulation_curve", "depth_curve"),
     "evaluation.statistics.stability": ("half_curve", "question_stability", "stability_curve"),
@@ -62,7 +62,7 @@ __all__ = [
     "by_popularity", "by_relation", "by_side", "compare", "correlate", "depth_curve", "divergence", "evaluate",
     "group_means", "half_curve", "known_names", "means", "parse_measure", "per_answer", "per_question", "prepare",
     "question_stability", "question_sums", "randomised_tukey", "rank_table", "reasons", "relation_counts",
-    "reweighted", "shares", "stability_curve", "tau_ap_a", "values",
+    "reweighted", "shares", "stability_curve", "tau_ap", "tau_ap_a", "values",
 ]  # fmt: skip
 
 

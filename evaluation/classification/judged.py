@@ -1,5 +1,6 @@
 """Find the judged triples of a label set, and what each run says of them and of validation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,10 +74,10 @@ def judged_triples(table: PoolTable, chosen: LabelSet, assumed_is_judged: bool) 
     return JudgedTriples(triples, truth[kept], question.reshape(-1))
 
 
-def find_runs(pool: Pool, table: PoolTable) -> RunsByState:
+def find_runs(pool: Pool, table: PoolTable, asked: Sequence[str] = ()) -> RunsByState:
     """Sort the evaluated systems of a pool by whether their run has all scores."""
     wanted = wanted_triples(pool, table.graph)
-    return sort_runs(pool, table, lambda run: has_validation(run) and has_predictive(run, wanted))
+    return sort_runs(pool, table, lambda run: has_validation(run) and has_predictive(run, wanted), asked)
 
 
 def left_out(pool: Pool, found: RunsByState) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Decided:
 
 def classified(context: Context) -> list[Section]:
     """Show the decisions of every system on the judged triples, by thresholds chosen in two ways."""
-    found = find_runs(context.pool, context.each.table)
+    found = find_runs(context.pool, context.each.table, context.settings.systems)
     judged = judged_triples(context.table, context.labels, context.settings.assumed_is_judged)
     runs = [(name, run) for name, run in found.ready if name in context.each.systems]
     if not any(name in context.systems for name, _ in runs):
@@ -275,4 +275,5 @@ ANALYSIS = Analysis(
     ("labels", "assumed", "seed", "seeds"),
     (Part("classification", classified),),
     jobs=scoring_jobs,
+    trained_only=True,
 )

@@ -28,6 +28,8 @@ from pooling.training.train import shown_systems, systems_with_runs
 
 KEPT = 4
 HALF = 0.5  # share of the questions that a system must have been asked to be compared without being chosen
+LACKS_ROWS = "lacks rank rows of this pool, which score_runs adds if the model or a file is here"
+UNASKED = "was asked no question of this pool"
 Key = TypeVar("Key")
 Made = TypeVar("Made")
 _tables: OrderedDict[tuple[int, str], "PoolTable"] = OrderedDict()
@@ -110,10 +112,11 @@ class PoolTable:
 
     def _compare(self, systems: Sequence[str], full_test: bool) -> "PoolTable":
         if unknown := [name for name in systems if name not in self.systems]:
-            raise EvaluationError(
-                f"{', '.join(name[:80] for name in unknown)}: not evaluated on this pool. Systems to choose from: "
-                f"{', '.join(self.systems)}. A private run is compared on its own page."
-            )
+            why = dict.fromkeys(self.left_out, LACKS_ROWS) | dict.fromkeys(self.unasked, UNASKED)
+            told = [f"{name[:80]} {why[name]}." for name in unknown if name in why]
+            if others := ", ".join(name[:80] for name in unknown if name not in why):
+                told.append(f"{others}: not evaluated on this pool. A private run is compared on its own page.")
+            raise EvaluationError(f"{' '.join(told)} Systems to choose from: {', '.join(self.systems)}.")
         basis = self.questions_of(self.is_test if full_test else self.is_seed)
         share = self.asked[:, basis].sum(axis=1) >= HALF * basis.sum()
         enough = [name in systems for name in self.systems] if systems else share.tolist()

@@ -51,16 +51,38 @@ def tau_of_means(one: Floats, other: Floats, higher_is_better: bool = True) -> f
 
 
 def tau_ap(one: Floats, other: Floats) -> Floats:
-    """Return tau_AP,b, the AP correlation of two orders with ties, between merits [..., systems] (broadcast): [...].
+    """Return tau_AP,b, the AP correlation of two orders with ties, of which neither is the truth.
 
+    Parameters
+    ----------
+    one, other : ndarray of float [..., systems]
+        Values of the systems, higher is better; they are broadcast. Systems that are nan in either are left out.
+
+    Returns
+    -------
+    ndarray of float [...]
+        From -1 to 1; nan where fewer than two systems remain or one side ties them all.
+
+    Notes
+    -----
     In one direction, by the order of `one`: of the systems strictly above system i in `one` (so above its whole
     tie), take the share that is strictly above i in `other` too. The value is 2 * mean of these shares - 1, over
     the systems that are not in the first tie of `one`. A swap near the top so costs more than one near the end,
     and a pair that only `other` ties counts as not in order. The result is the mean of both directions; without
     ties each is the 2 / (n - 1) * sum of C(i) / (i - 1) - 1 of Yilmaz et al.
 
-    Systems that are nan in either are left out; nan where fewer than two remain or one side ties them all.
-    Source: Urbano and Marrero 2017.
+    Source: Urbano and Marrero 2017, The treatment of ties in AP correlation.
+
+    Examples
+    --------
+    The first example of Urbano and Marrero's package ircor:
+
+    >>> import numpy as np
+    >>> from triplepool import tau_ap
+    >>> one = np.array([0.9, 0.4, 0.9, 0.9, 0.7, 0.1, 0.2, 0.4, 0.5, 1.0])
+    >>> other = np.array([0.8, 0.4, 0.8, 1.0, 0.7, 0.1, 0.4, 0.5, 0.6, 1.0])
+    >>> round(float(tau_ap(one, other)), 4)
+    0.7321
     """
     here, there = _pair_signs(one, other)
     both = (here < 0) & (there < 0)  # [..., i, j]: j is above i in both

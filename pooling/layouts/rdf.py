@@ -16,8 +16,9 @@ from pooling.layouts.tables import text_lines
 FORMATS = {".nt": "nt", ".ttl": "turtle"}
 TEXT = (".txt", ".tsv", "")  # may be N-Triples too, which the lines tell
 LOOKED_AT = 50  # lines
-_ADDRESS = r"<[A-Za-z][\w+.-]*:[^<>\s]*>"
+_ADDRESS = r"<[^<>\s]+>"
 STATEMENT = re.compile(rf"({_ADDRESS}|_:\S+)\s+{_ADDRESS}\s+({_ADDRESS}|_:\S+|\".*\"\S*)\s*\.(\s*#.*)?")
+RELATIVE = re.compile(r"<(?![A-Za-z][\w+.-]*:)[^<>\s]+>(?!.*\")")  # an address without a beginning, in no literal
 BASE = "http://relative/"  # of addresses without a beginning: not the folder of this machine
 RDFS, SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -118,7 +119,9 @@ def _format(source: SourceFiles, path: str) -> str:
     if ending in TEXT and (split_of(path) or len(source.readers) == 1):
         lines = (line.strip() for line in text_lines(source.read(path), path))
         first = list(islice((line for line in lines if line and not line.startswith("#")), LOOKED_AT))
-        return "nt" if first and all(map(STATEMENT.fullmatch, first)) else ""
+        if not first or not all(map(STATEMENT.fullmatch, first)):
+            return ""
+        return "turtle" if any(map(RELATIVE.search, first)) else "nt"  # N-Triples has no relative addresses
     return FORMATS.get(ending, "")
 
 

@@ -138,9 +138,8 @@ def _score(system: System, graph: GraphArrays, questions: Questions, wanted: Csr
             watch=watch,
         )
     except NotFinite as error:
-        raise RunError(
-            f"System {system} cannot be ranked. {error}: train it anew with a lower learning_rate."
-        ) from error
+        advice = f"mend the scorer {system.scorer}" if system.scorer else "train it anew with a lower learning_rate"
+        raise RunError(f"System {system} cannot be ranked. {error}: {advice}.") from error
 
 
 def _returned(system: System, run: Run | None, wanted: np.ndarray, num_questions: int) -> RankingResult:

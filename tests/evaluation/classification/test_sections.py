@@ -12,9 +12,11 @@ from core.jobs.execution import execute
 from evaluation.classification.judged import OUTSIDE, find_runs, score_missing
 from evaluation.classification.kernel import LEAST, relation_thresholds
 from evaluation.classification.sections import ANALYSIS
-from evaluation.labels.pool_table import pool_table
+from evaluation.labels.pool_table import pool_table, whole_table
 from evaluation.measures.label_state import LabelState
+from evaluation.sections.compared import compared_of
 from evaluation.sections.section import Section, Table
+from evaluation.sections.settings import Settings
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, System
@@ -155,6 +157,10 @@ def test_an_imported_run_is_left_out_with_the_reason(ready: Pool, tmp_path: Path
     absent = sections_of(ANALYSIS, context_of(ready))["absent"]
     assert absent.tables[0].rows == [("outside", OUTSIDE)]
     assert absent.actions == [] and "scored once more" not in absent.text
+    whole, chosen = (ANALYSIS.context(ready, Settings(systems=names)) for names in ((), ("transe", "complex")))
+    assert "outside" in whole_table(ready).systems and "outside" not in whole.systems
+    assert compared_of(whole)["lacking"] == {}  # a run that is not shown does not narrow what is compared
+    assert "absent" not in {section.key for section in ANALYSIS.parts[0].compute(chosen)}
 
 
 @pytest.mark.parametrize("labels", ["seeds", "full-test"])

@@ -58,7 +58,7 @@ def test_chosen_systems_are_compared_on_their_common_questions(labelled: Pool, t
         (("--pool", "none"), "There is no pool 'none'"),
         (("--pool", "p", "--labels", "seeds"), "No candidate is judged under seeds only"),
         (("--pool", "p", "--n", "3"), "--n is not of a pool: leave it out, or --pool"),
-        (("--pool", "p", "--systems", "rotate"), "rotate: not evaluated on this pool. Systems to choose from: transe"),
+        (("--pool", "p", "--systems", "rotate"), "rotate: not evaluated on this pool. A private run is"),
         (("--systems", "transe"), "--systems is of a pool: name it with --pool"),
         (("--labels", "seeds"), "--labels is of a pool: name it with --pool"),
         (("--beta", "2"), "β (beta) is '2'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from evaluation.browse.pool_states import pool_states
 from evaluation.browse.search import list_figures
-from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table, whole_table
+from evaluation.labels.pool_table import LACKS_ROWS, UNASKED, EvaluationError, PoolTable, pool_table, whole_table
 from evaluation.measures.prepared import prepare
 from evaluation.measures.rank_table import without_known
 from evaluation.measures.registry import REGISTRY
@@ -35,10 +36,10 @@ from pooling.runs.export import get_run, whole_run
 from pooling.runs.files import parse_question_id, question_id
 from pooling.runs.imports import import_run
 from pooling.runs.lacking import lacking_runs, lacking_words, topics_of
-from pooling.runs.score import score_for_pool
+from pooling.runs.score import score_for_pool, score_system
 from pooling.runs.trec_read import TrecError
 from tests.evaluation.labels.test_pool_growth import extend
-from tests.factories import judge_all, make_person, make_pool, progress_of
+from tests.factories import judge_all, make_person, make_pool, make_system, progress_of
 
 NAMES = [name if row.cutoff != "required" else f"{name}@3" for name, row in REGISTRY.items()]
 MEASURES = ["micro_mrr", "macro_mrr", "map", "judged@10"]
@@ -95,9 +96,15 @@ def test_a_table_of_which_all_was_asked_is_not_copied(labelled: Pool):
     with pytest.raises(EvaluationError) as caught:
         pool_table(labelled, ["transe", "rotate"])
     assert str(caught.value) == (
-        "rotate: not evaluated on this pool. Systems to choose from: transe, distmult, complex. A private run is "
-        "compared on its own page."
+        "rotate: not evaluated on this pool. A private run is compared on its own page. Systems to choose from: "
+        "transe, distmult, complex."
     )
+    late, asked_nothing = make_system(labelled.graph, "rescal"), replace(whole_table(labelled), unasked=["theirs"])
+    score_system(late, seeds=np.zeros((0, 3), np.int32), triples=open_graph(labelled.graph).test)
+    with pytest.raises(EvaluationError, match=f"^rescal {LACKS_ROWS}. Systems to choose"):
+        pool_table(labelled, ["transe", "rescal"])
+    with pytest.raises(EvaluationError, match=f"^theirs {UNASKED}. nobody: not evaluated on this pool"):
+        asked_nothing.compared(["nobody", "theirs"])
 
 
 def copy_of_transe(pool: Pool, folder: Path, *, seeds_alone: bool = False) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import triplepool
 from evaluation.statistics.correlation import CORRELATIONS, kendall_tau, merit, spearman, tau_ap, tau_ap_a, tau_of_means
 
 scores = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
@@ -59,6 +60,7 @@ PUBLISHED = [
 
 @pytest.mark.parametrize(("truth", "one", "other", "accuracy", "agreement"), PUBLISHED)
 def test_tau_ap_equals_the_published_examples_with_ties(truth, one, other, accuracy, agreement):
+    assert (triplepool.tau_ap, triplepool.tau_ap_a) == (tau_ap, tau_ap_a)  # the library gives the same
     assert round(float(tau_ap_a(np.array(truth), np.array(other))), 4) == accuracy
     assert round(float(tau_ap(np.array(one), np.array(other))), 4) == agreement
     assert float(tau_ap(np.array(other), np.array(one))) == float(tau_ap(np.array(one), np.array(other)))

@@ -210,6 +210,12 @@ FOLDERS: dict[str, tuple[dict, dict, bool, bool]] = {
         False,
         False,
     ),
+    "N-Triples with relative addresses in .txt files": (
+        three(".txt", " ", make=lambda row: (*(f"<{name}>" for name in row), ".")),
+        {},
+        False,
+        False,
+    ),
 }
 # without splits: all triples in train
 SINGLE: dict[str, tuple[dict, bool, bool]] = {
@@ -292,7 +298,7 @@ def rows_of(reading: Reading) -> dict[Split, list]:
 
 
 def ending(name: str) -> str:
-    return name.removeprefix("http://x.org/")
+    return name.removeprefix("http://x.org/").removeprefix("http://relative/")
 
 
 @pytest.mark.parametrize("layout", FOLDERS)
@@ -300,7 +306,7 @@ def test_layouts_with_splits_give_the_same_graph(layout: str, tmp_path: Path):
     files, options, has_labels, has_types = FOLDERS[layout]
     reading = read_layout(write(tmp_path, files), LayoutOptions(**options))
     found = rows_of(reading)
-    if layout in ("RDF by split", "N-Triples in .txt files"):  # sets of statements
+    if layout.startswith(("RDF by split", "N-Triples")):  # sets of statements
         found = {split: sorted(rows) for split, rows in found.items()}
         assert found == {split: sorted(rows) for split, rows in SPLITS.items()}
     else:

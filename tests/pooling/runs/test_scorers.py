@@ -99,7 +99,7 @@ def test_what_a_scorer_does_wrong_is_told_and_leaves_nothing(trained: Graph, reg
         "none": "There is no scorer 'none' here. Scorers: broken, endless, missing, narrow.",
         "broken": "The scorer broken failed: KeyError: 'weights'.",
         "narrow": "The scorer narrow returned scores of shape",
-        "endless": "are not finite",
+        "endless": "are not finite: mend the scorer endless.",
         "missing": "The scorer missing cannot be loaded: ImportError: no module.",
     }
     for name, words in told.items():
