@@ -90,9 +90,12 @@ def _frame(data: Data, x: Scale, y: Scale) -> str:
 
 
 def _runs(data: Data, inside: Sequence[Sequence[bool]], x: Scale, y: Scale) -> str:
-    """Return a path over the cells that are inside, each run of a row as one rectangle."""
-    wide = (x.end - x.start) / len(data["x"])
-    high = (y.start - y.end) / len(data["y"])
+    """Return a path over the cells that are inside, each run of a row as one rectangle.
+
+    Neighbours share their rounded edges, so that no line of the background shows between them.
+    """
+    across = [px(x.start + i * (x.end - x.start) / len(data["x"])) for i in range(len(data["x"]) + 1)]
+    up = [px(y.start - j * (y.start - y.end) / len(data["y"])) for j in range(len(data["y"]) + 1)]
     found = []
     for j, row in enumerate(inside):
         start = None
@@ -100,8 +103,7 @@ def _runs(data: Data, inside: Sequence[Sequence[bool]], x: Scale, y: Scale) -> s
             if own and start is None:
                 start = i
             elif not own and start is not None:
-                left, top = x.start + start * wide, y.start - (j + 1) * high
-                found.append(f"M{px(left)} {px(top)}h{px((i - start) * wide)}v{px(high)}h{px((start - i) * wide)}z")
+                found.append(f"M{across[start]} {up[j + 1]}H{across[i]}V{up[j]}H{across[start]}z")
                 start = None
     return "".join(found)
 

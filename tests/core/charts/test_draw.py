@@ -208,3 +208,15 @@ def test_a_region_covers_its_cells():
     groups = [g for g in parsed("winners", CHARTS["winners"])[0].iter("g") if g.get("data-name") == "transe"]
     (path,) = [path.get("d", "") for g in groups for path in g.iter("path") if path.get("class") == "region"]
     assert path.count("M") == 2  # a run of two cells below, one cell above
+
+
+def test_rows_of_a_region_share_their_edges():
+    n = 41  # a height that no row divides into tenths of a pixel
+    steps = [i / (n - 1) for i in range(n)]
+    data = {**GRID, "x": steps, "y": steps, "best": [[0] * n] * n, "lead": [[0] * n] * n, "points": []}
+    data["regions"] = [{"system": 0, "name": "transe", "share": 1.0, "label": None}]
+    root = parsed("winners", data)[0]
+    (path,) = [path.get("d", "") for path in root.iter("path") if path.get("class") == "region"]
+    rows = [re.findall(r"-?[\d.]+", part) for part in path.split("M")[1:]]  # left, top, right, bottom, left
+    assert len(rows) == n and {(row[0], row[2], row[4]) for row in rows} == {(rows[0][0], rows[0][2], rows[0][0])}
+    assert [row[1] for row in rows[:-1]] == [row[3] for row in rows[1:]]
