@@ -108,7 +108,8 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "config.navigation.navigation",
             ],
-            "builtins": ["pooling.templatetags.system_names"],  # one way to write a system, in every template
+            # one way to write a system and the parts of a page, in every template
+            "builtins": ["pooling.templatetags.system_names", "core.templatetags.components"],
         },
     }
 ]

@@ -91,9 +91,9 @@ class Job(models.Model):
         return min(100, self.done * 100 // self.total) if self.total else 0
 
     @property
-    def badge(self) -> str:
-        """Return the CSS class of the state's badge; empty while the job waits."""
-        return "" if self.is_queued else f"badge-{self.state}"
+    def pill(self) -> str:
+        """Return how the pill of the state looks; empty while the job waits."""
+        return "" if self.is_queued else str(self.state)
 
     @property
     def is_queued(self) -> bool:

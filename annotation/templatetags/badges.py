@@ -1,7 +1,8 @@
 """Badges of states: {% campaign_badge campaign %}, {% item_badge item %}, {% verdict_badge judgement %}."""
 
 from django import template
-from django.utils.html import format_html
+from django.forms.utils import flatatt
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from annotation.enums import CampaignState, ItemState, Verdict
@@ -9,17 +10,14 @@ from annotation.models import Campaign, Item
 
 register = template.Library()
 
-CAMPAIGN = {
-    CampaignState.OPEN: "badge-running",
-    CampaignState.PAUSED: "badge-attention",
-    CampaignState.CLOSED: "badge-done",
-}
-ITEM = {ItemState.SETTLED: "badge-done", ItemState.DISPUTED: "badge-attention", ItemState.UNDECIDED: "badge-cancelled"}
-VERDICT = {Verdict.POSITIVE: "badge-positive", Verdict.NEGATIVE: "badge-negative", Verdict.UNDECIDED: "badge-cancelled"}
+CAMPAIGN = {CampaignState.OPEN: "running", CampaignState.PAUSED: "attention", CampaignState.CLOSED: "done"}
+ITEM = {ItemState.SETTLED: "done", ItemState.DISPUTED: "attention", ItemState.UNDECIDED: "cancelled"}
+VERDICT = {Verdict.POSITIVE: "positive", Verdict.NEGATIVE: "negative", Verdict.UNDECIDED: "cancelled"}
 
 
 def badge(style: str, text: str) -> SafeString:
-    return format_html('<span class="{}" data-test="badge">{}</span>', f"badge {style}".strip(), text)
+    values = {"element": "span", "state": style, "content": text, "attributes": flatatt({"data-test": "badge"})}
+    return render_to_string("components/pill.html", values)
 
 
 @register.simple_tag

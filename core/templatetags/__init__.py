@@ -1,1 +1,1 @@
-"""Template filters for numbers (figures.py), and tags of the frame around every page (frame.py)."""
+"""Template filters for numbers (figures.py), tags of the frame (frame.py) and the parts of a page (components.py)."""

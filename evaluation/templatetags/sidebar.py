@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def sidebar(context: Context) -> dict[str, Any] | None:
-    """Return what partials/sidebar.html shows as `site_sidebar`: entries, and whose they are; None if it has none."""
+    """Return what components/sidebar.html shows as `site_sidebar`: entries, and whose they are; None if it has none."""
     request = context.get("request")
     match = getattr(request, "resolver_match", None)
     page = str(context.get("frame") or (match.url_name if match else ""))

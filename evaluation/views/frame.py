@@ -36,7 +36,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     graph = request.GET.get("graph", "")
     pools = list(Pool.objects.select_related("graph").filter(archived=False).order_by("-created_at", "-pk")[:100])
     pools.sort(key=lambda pool: pool.graph.name != graph)
-    return render(request, "partials/pool_switch.html", {"pools": pools[:MOST_POOLS]})
+    return render(request, "components/pool_switch.html", {"pools": pools[:MOST_POOLS]})
 
 
 @require_safe

@@ -7,7 +7,7 @@ from pooling.enums import TO_PEOPLE, PoolOrigin, PoolRule, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
 
-BADGES = {PoolState.READY: "badge-done", PoolState.BUILDING: "badge-running", PoolState.CANCELLED: "badge-cancelled"}
+PILLS = {PoolState.READY: "done", PoolState.BUILDING: "running", PoolState.CANCELLED: "cancelled"}
 
 
 class Pool(models.Model):
@@ -48,9 +48,9 @@ class Pool(models.Model):
         return reverse("pool", args=[self.name])
 
     @property
-    def badge(self) -> str:
-        """Return the CSS class of the state's badge."""
-        return BADGES.get(PoolState(self.state), "badge-failed")
+    def pill(self) -> str:
+        """Return how the pill of the state looks."""
+        return PILLS.get(PoolState(self.state), "failed")
 
     @property
     def is_ready(self) -> bool:

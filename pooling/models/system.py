@@ -11,11 +11,11 @@ from pooling.models.graph import Graph
 
 IMPORTED = "imported"  # kind of a system that was trained elsewhere: only its run is known
 
-BADGES = {
-    SystemState.TRAINED: "badge-done",
-    SystemState.TRAINING: "badge-running",
-    SystemState.FAILED: "badge-failed",
-    SystemState.CANCELLED: "badge-cancelled",
+PILLS = {
+    SystemState.TRAINED: "done",
+    SystemState.TRAINING: "running",
+    SystemState.FAILED: "failed",
+    SystemState.CANCELLED: "cancelled",
 }
 
 
@@ -80,9 +80,9 @@ class System(models.Model):
         return reverse("system", args=[self.graph.name, self.name])
 
     @property
-    def badge(self) -> str:
-        """Return the CSS class of the state's badge; empty while the system waits."""
-        return BADGES.get(SystemState(self.state), "")
+    def pill(self) -> str:
+        """Return how the pill of the state looks; empty while the system waits."""
+        return PILLS.get(SystemState(self.state), "")
 
     @property
     def is_imported(self) -> bool:

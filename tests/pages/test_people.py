@@ -169,10 +169,7 @@ def test_link_for_several_says_how_many_joined(world: dict, manager):
     made = find_invitation(link_in(page).rpartition("/")[2])
     assert (made.limit, made.uses) == (3, 0)
     Invitation.objects.update(uses=2)
-    assert numbers(parse(manager.get(MEMBERS)).one(id="invitations").one(tag="tbody").one(data_label="for").text) == [
-        "2",
-        "3",
-    ]
+    assert numbers(parse(manager.get(MEMBERS)).one(id="invitations").one(tag="tbody").one("for").text) == ["2", "3"]
     asked = {"act": "invite", "role": "annotator", "days": "7", "limit": "3", "email": "a@example.org"}
     assert refused(manager.post(MEMBERS, asked), "invite_form") == {"email": ["one"]}
 

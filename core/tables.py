@@ -1,0 +1,62 @@
+"""What a table of a page can tell of itself: how many columns it has, and in each cell the heading of its column."""
+
+import re
+from html import unescape
+from typing import NamedTuple
+
+from django.utils.html import format_html, strip_tags
+from django.utils.safestring import SafeString, mark_safe
+
+STACKED_FROM, CHOOSER_FROM = 4, 9  # columns
+PART = re.compile(r"<(/?)(thead|tfoot|tr|th|td)\b([^>]*)>")
+SPAN = re.compile(r'colspan="(\d+)"')
+UNSEEN = re.compile(r'<span class="visually-hidden">.*?</span>', re.S)
+
+
+class Labelled(NamedTuple):
+    """A table's rows with the headings in their cells, and the number of columns."""
+
+    html: SafeString
+    columns: int
+
+    @property
+    def is_stacked(self) -> bool:
+        """Say whether each row becomes a block of lines where the page is narrow."""
+        return self.columns >= STACKED_FROM
+
+    @property
+    def has_chooser(self) -> bool:
+        """Say whether people choose which columns they see."""
+        return self.columns >= CHOOSER_FROM
+
+
+def labelled(html: str) -> Labelled:
+    """Give each cell below the head of a table the heading of its column as data-label.
+
+    What names the row gets none: a row's header, and its first cell. A cell over several columns has no heading either.
+    """
+    names: list[str] = []
+    found: list[str] = []
+    in_head, column, done, heading = False, 0, 0, 0
+    for part in PART.finditer(html):
+        is_end, tag, attributes = part[1], part[2], part[3]
+        if tag == "thead":
+            in_head = not is_end
+        elif tag == "tr" and not is_end:
+            column = 0
+            names = [] if in_head else names
+        elif tag in ("th", "td") and not is_end:
+            spans = SPAN.search(attributes)
+            width = int(spans[1]) if spans else 1
+            is_own = tag == "td" and width == 1 and 0 < column < len(names)
+            if is_own and not in_head and names[column] and "data-label=" not in attributes:
+                found.append(html[done : part.end() - 1])
+                found.append(format_html(' data-label="{}"', names[column]))
+                done = part.end() - 1
+            column += width
+            heading = part.end()
+        elif in_head and tag in ("th", "td"):
+            text = unescape(strip_tags(UNSEEN.sub("", html[heading : part.start()])))
+            names += [" ".join(text.split())] * (column - len(names))
+    found.append(html[done:])
+    return Labelled(mark_safe("".join(found)), len(names))

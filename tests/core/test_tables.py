@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+
+from core.tables import CHOOSER_FROM, STACKED_FROM, labelled
+
+HEAD = '<thead><tr><th>Name</th><th class="number"><a href="?a>b">Labels</a></th><th>95 &amp; up</th></tr></thead>'
+
+
+def cells(row: str, head: str = HEAD) -> str:
+    return labelled(f"{head}<tbody>{row}</tbody>").html.split("<tbody>")[1].removesuffix("</tbody>")
+
+
+def test_a_cell_has_the_heading_of_its_column_and_what_names_the_row_has_none():
+    row = '<tr><th scope="row">anna</th><td class="number">3</td><td>4</td></tr>'
+    labels = ('<td class="number" data-label="Labels">3</td>', '<td data-label="95 &amp; up">4</td>')
+    assert cells(row) == f'<tr><th scope="row">anna</th>{labels[0]}{labels[1]}</tr>'
+    assert cells(row.replace("th", "td")).startswith('<tr><td scope="row">anna</td><td class="number" data-label')
+
+
+def test_each_row_and_the_foot_begin_at_the_first_column():
+    rows = labelled(
+        f"{HEAD}<tbody>{'<tr><td>a</td><td>1</td></tr>' * 2}</tbody><tfoot><tr><th>n</th><td>2</td></tr></tfoot>"
+    )
+    assert rows.html.count('<td data-label="Labels">') == 3
+    assert 'data-label="Name"' not in rows.html
+
+
+def test_a_cell_over_several_columns_moves_those_after_it():
+    assert cells('<tr><td colspan="2">nothing</td><td>4</td></tr>') == (
+        '<tr><td colspan="2">nothing</td><td data-label="95 &amp; up">4</td></tr>'
+    )
+
+
+@pytest.mark.parametrize("heading", ["", '<span class="visually-hidden">Choose</span>'])
+def test_a_heading_that_nobody_sees_is_no_label(heading: str):
+    assert cells("<tr><td>a</td><td>b</td></tr>", f"<thead><tr><th>x</th><th>{heading}</th></tr></thead>") == (
+        "<tr><td>a</td><td>b</td></tr>"
+    )
+
+
+def test_words_of_people_cannot_leave_the_attribute():
+    head = "<thead><tr><th>x</th><th>&quot; onload=&quot;x</th></tr></thead>"
+    assert 'data-label="&quot; onload=&quot;x"' in cells("<tr><td>a</td><td>b</td></tr>", head)
+
+
+def test_columns_decide_what_a_narrow_page_does():
+    def of(columns: int) -> tuple[bool, bool]:
+        rows = labelled(f"<thead><tr>{'<th>a</th>' * columns}</tr></thead>")
+        return rows.is_stacked, rows.has_chooser
+
+    assert of(STACKED_FROM - 1) == (False, False)
+    assert of(STACKED_FROM) == (True, False)
+    assert of(CHOOSER_FROM - 1) == (True, False)
+    assert of(CHOOSER_FROM) == (True, True)
+    assert (STACKED_FROM, CHOOSER_FROM) == (4, 9)
+
+
+def test_a_table_without_a_head_is_left_as_it_is():
+    assert (
+        labelled("<tbody><tr><td>a</td><td>b</td></tr></tbody>").html == "<tbody><tr><td>a</td><td>b</td></tr></tbody>"
+    )
