@@ -106,11 +106,12 @@ def _made(content: Content) -> Iterator[str]:
     yield f"for both questions of each seed triple were pooled. Pooling rule: {PoolRule(about['rule']).label}."
     yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
     if days:
-        yield f"People were asked from {days[0]:%Y-%m-%d} to {days[1]:%Y-%m-%d}, in the words of questions.tsv."
-        yield "Two people label a triple without knowing of each other; where they differ, a third decides."
+        first, last = (f"{day:%Y-%m-%d}" for day in days)
+        when = f"on {first}" if first == last else f"from {first} to {last}"
+        yield f"People were asked {when}, in the words of questions.tsv."
+        yield "Two people label each triple without seeing each other's answer. If they differ, a third person decides."
     if simulated := about.get("simulated"):
-        yield f"{simulated:,} of these labels are of simulated people, who answer from a known truth: they measure"
-        yield "nobody."
+        yield f"{simulated:,} of these labels are simulated: they come from a known truth and measure no person."
     if days and (rules := about.get("rules")):
         rule = EvidenceRule(rules["evidence_rule"]).label
         yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."
@@ -141,7 +142,7 @@ def _counts(content: Content, asked: int) -> Iterator[str]:
 def _agreement(found: LabelFigures) -> Iterator[str]:
     raw, alpha, ac1 = found.agreement
     yield f"{found.doubles:,} triples have two labels, {raw.n:,} of them yes or no from both."
-    yield "Before a third person decided, of whichever two people:"
+    yield "Agreement of the two people, before a third person decided:"
     if raw.value is not None and raw.interval:
         yield f"The same answer: {raw.value:.4f} (95 % {raw.interval[0]:.4f} to {raw.interval[1]:.4f})."
     yield f"Krippendorff's alpha: {_coefficient(alpha)}. Gwet's AC1: {_coefficient(ac1)}."

@@ -234,7 +234,8 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
     world.campaign.evidence_rule, graph = "never", world.pool.graph
     world.campaign.save()  # what is changed later is not told
     times = [label.created_at for label in Label.objects.order_by("pk")]
-    first, last = times[0], times[-1]
+    first, last = (f"{time:%Y-%m-%d}" for time in (times[0], times[-1]))
+    asked = f"on {first}" if first == last else f"from {first} to {last}"
     card = export(qrels, tmp_path / "out")["README.md"].splitlines()
     for line in (
         "| seed | seed triple, positive by definition | 1 |",
@@ -246,7 +247,7 @@ def test_the_card_says_licence_citation_agreement_and_how_many(world: World, tmp
         "| types | entity type not consistent with the relation | 1 |",
         f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities} entities,",
         f"{graph.num_relations} relations, {graph.num_train} train, {graph.num_valid} valid and",
-        f"People were asked from {first:%Y-%m-%d} to {last:%Y-%m-%d}, in the words of questions.tsv.",
+        f"People were asked {asked}, in the words of questions.tsv.",
         "A link to evidence was asked: for yes and no. Order of judging: depth.",
         "Only 4 of the 9 questions have a positive answer: leave the others",
         "`Dataset('croissant.json').records('judgements')`. pytrec_eval and ir_measures read trec/qrels.txt.",
@@ -279,7 +280,7 @@ def test_the_card_tells_the_labels_of_simulated_people(world: World, tmp_path: P
     world.ann.set_password("quite a phrase")
     world.ann.save()
     after = freeze_qrels(world.pool, "v2")
-    told = "5 of these labels are of simulated people, who answer from a known truth: they measure"
+    told = "5 of these labels are simulated: they come from a known truth and measure no person."
     assert told in export(after, tmp_path / "after")["README.md"].splitlines()
     assert "simulated" not in export(before, tmp_path / "before")["README.md"]
 
