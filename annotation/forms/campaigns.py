@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf.locale import LANG_INFO
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +21,11 @@ from core.forms import PageForm, TypedNameForm, set_choices, set_rows
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000
 MAX_SAMPLE = 5000
+# every language that Django knows, by its own name
+LANGUAGES = sorted(
+    ((code, info["name_local"]) for code, info in LANG_INFO.items() if "name_local" in info),
+    key=lambda language: language[1].casefold(),
+)
 WRONG_NAME = "Type {}, exactly so. Nothing was changed."
 
 
@@ -81,6 +87,13 @@ class RulesForm(PageForm):
         r"^[A-Z]{3}$", label="Currency", required=False, help_text="Three letters, such as EUR or USD.",
         error_messages={"invalid": "Give three capital letters, such as EUR or USD."},
     )  # fmt: skip
+    language = forms.ChoiceField(
+        label="Language of questions and guidelines",
+        required=False,
+        choices=[("", "not known"), *LANGUAGES],
+        help_text="In which they are read out and hyphenated, also on pages in another language. Mails that invite "
+        "people are in it, if TriplePool speaks it.",
+    )
     contact = forms.ModelChoiceField(
         label="Contact",
         queryset=User.objects.none(),

@@ -30,12 +30,23 @@ class PersonForm(PageForm):
     role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
 
 
+def _mail_language() -> forms.ChoiceField:
+    return forms.ChoiceField(label="Language of the mail", choices=settings.LANGUAGES, required=False)
+
+
+def _without_mails(form: forms.Form) -> None:
+    """Ask for no language where the site sends no mail."""
+    if not settings.EMAIL_IS_SET:
+        del form.fields["language"]
+
+
 class InviteForm(PageForm):
     """An invitation to a role of a campaign, or of the site."""
 
     role = forms.ChoiceField(label="Role")
     days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
     email = forms.EmailField(label="E-mail", required=False, max_length=254)
+    language = _mail_language()
     limit = forms.IntegerField(
         label="For how many people",
         min_value=1,
@@ -50,6 +61,7 @@ class InviteForm(PageForm):
         set_choices(self, "role", SiteRole.choices if site else CampaignRole.choices)
         if site:
             del self.fields["limit"]
+        _without_mails(self)
         self.fields["email"].help_text = (
             "The link is sent there."
             if settings.EMAIL_IS_SET
@@ -78,8 +90,11 @@ class InviteManyForm(PageForm):
     role = forms.ChoiceField(label="Role", choices=CampaignRole.choices)
     days = forms.TypedChoiceField(label="Can be used for", choices=DAYS, coerce=int, initial=14)
 
+    language = _mail_language()
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "many_%s", **kwargs})
+        _without_mails(self)
 
     def clean_emails(self) -> list[str]:
         """Return the addresses, once each; those that are none are named."""

@@ -34,6 +34,9 @@ class Campaign(models.Model):
     hourly_rate = models.FloatField(null=True, blank=True, help_text="what an hour of active time costs")
     currency = models.CharField(max_length=3, default="EUR", help_text="of the hourly rate")
     personal_data = models.TextField(blank=True, help_text="what members agree to before they label; Markdown")
+    language = models.CharField(
+        max_length=20, blank=True, default="en", help_text="of questions, guidelines and personal_data; empty: unknown"
+    )
     contact = models.ForeignKey(
         User,
         null=True,

@@ -39,6 +39,7 @@ from core.views.pagination import page_of
 REVOKED = "The invitation is revoked: its link is refused from now on."
 # pages that send people to the consent and get them back; the first also gets those who came by themselves
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")
+_MAIL = "annotation/people/invitation_mail.txt"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
 ROLE_GONE = "That role was gone already."
@@ -57,7 +58,7 @@ class SecretLink(NamedTuple):
 def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
     """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once."""
     url = link_to(request, link.path)
-    with override(link.language or settings.LANGUAGE_CODE):
+    with override(link.language if link.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         sent = domain.send(link.email, link.mail, {"url": url, **link.context})
     return {"url": url, "email": link.email, "sent": sent}
 
@@ -67,7 +68,12 @@ def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> Secret
     limit = asked.get("limit", 1)
     made, token = domain.invite(asked["role"], campaign, email=asked["email"], days=asked["days"], limit=limit, by=by)
     path = reverse("invitation", args=[token])
-    return SecretLink(path, made.email, "annotation/people/invitation_mail.txt", {"invitation": made})
+    return SecretLink(path, made.email, _MAIL, {"invitation": made}, _language(campaign, asked))
+
+
+def _language(campaign: Campaign | None, asked: dict[str, Any]) -> str:
+    """Return the language that was chosen for the mail, or else that of the campaign."""
+    return asked.get("language") or (campaign.language if campaign else "")
 
 
 class SecretLinks(NamedTuple):
@@ -82,7 +88,7 @@ def invite_many(campaign: Campaign, asked: dict[str, Any], by: User) -> SecretLi
     made = domain.invite_many(asked["role"], campaign, asked["emails"], days=asked["days"], by=by)
     links = [
         SecretLink(
-            reverse("invitation", args=[token]), one.email, "annotation/people/invitation_mail.txt", {"invitation": one}
+            reverse("invitation", args=[token]), one.email, _MAIL, {"invitation": one}, _language(campaign, asked)
         )
         for one, token in made
     ]
@@ -230,12 +236,13 @@ def _shown(request: HttpRequest, done: SecretLink | SecretLinks | NewAccount) ->
 
 
 def _forms(campaign: Campaign, data: Callable[[str], Any]) -> dict[str, Form]:
+    spoken = {"language": campaign.language}
     text = people.PersonalDataForm(data("text"), initial={"text": campaign.personal_data})
     return {
         "person": people.PersonForm(data("person")),
         "text": text,
-        "invite": people.InviteForm(data("invite")),
-        "many": people.InviteManyForm(data("many")),
+        "invite": people.InviteForm(data("invite"), initial=spoken),
+        "many": people.InviteManyForm(data("many"), initial=spoken),
     }
 
 

@@ -19,7 +19,6 @@ OTHERS = {
     "annotation/labelling/withdraw_confirm.html",
     "annotation/people/audit_log.html",
     "annotation/people/invitation_list.html",
-    "annotation/people/invitation_mail.txt",
     "annotation/people/member_list.html",
     "annotation/people/notice_list.html",
     "annotation/people/person_detail.html",

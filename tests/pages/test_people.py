@@ -11,7 +11,7 @@ from django.core import mail
 from django.test import Client
 
 from annotation.campaigns.lifecycle import open_campaign
-from annotation.models import Invitation, Membership
+from annotation.models import Campaign, Invitation, Membership
 from annotation.people import accounts
 from annotation.people.invitations import OVER_ALREADY, find_invitation, invite
 from annotation.views import members, people
@@ -162,6 +162,31 @@ def test_invitation_is_sent_where_the_site_sends_e_mail(world: dict, manager, se
     (message,) = mail.outbox
     assert (message.to, message.subject) == (["nina@example.org"], "An invitation to TriplePool")
     assert f"http://testserver{link_in(page)}\n" in message.body
+
+
+@pytest.mark.parametrize(
+    ("of_campaign", "asked", "subject"),
+    [
+        ("en", "de", "Eine Einladung zu TriplePool"),
+        ("de", "", "Eine Einladung zu TriplePool"),
+        ("de", "en", "An invitation to TriplePool"),
+        ("fr", "", "An invitation to TriplePool"),  # a language that the site does not speak
+    ],
+)
+@pytest.mark.parametrize("act", ["invite", "many"])
+def test_invitation_is_written_in_the_chosen_language_or_that_of_the_campaign(
+    world: dict, manager, settings, act: str, of_campaign: str, asked: str, subject: str
+):
+    settings.EMAIL_IS_SET = True
+    Campaign.objects.update(language=of_campaign)
+    form = manager.get(MEMBERS).context[f"{act}_form"]
+    assert form["language"].value() == of_campaign
+    data = {"act": act, "role": "annotator", "days": "7", "email": "n@example.org", "emails": "n@example.org"}
+    manager.post(MEMBERS, data | {"language": asked})
+    (message,) = mail.outbox
+    assert message.subject == subject and "town-pool" in message.body
+    assert ("Annotation" if subject.startswith("Eine") else "annotator") in message.body
+    assert ("If you did not expect this" in message.body) is subject.startswith("An ")
 
 
 def test_link_for_several_says_how_many_joined(world: dict, manager):

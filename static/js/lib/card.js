@@ -28,7 +28,12 @@ function parts({ types, description, aliases, link, facts }) {
     found.push(list);
   }
   if (description) found.push(element("p", "card-description break", description));
-  if (aliases.length) found.push(element("p", "card-aliases break", `${gettext("Also:")} ${aliases.join(", ")}`));
+  if (aliases.length) {
+    const also = Object.assign(element("span", "", gettext("Also:")), { lang: document.documentElement.lang }); // the card has the language of the questions
+    const line = element("p", "card-aliases break");
+    line.append(also, ` ${aliases.join(", ")}`);
+    found.push(line);
+  }
   if (facts.length) {
     const list = element("ul", "card-facts");
     list.append(...facts.map(fact));

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator
 
+from core.people.languages import choose_language
 from tests.annotation.browser.hands import ready, shoot
 from tests.annotation.factories import CITIES, PEOPLE, World, make_world
 
@@ -28,8 +29,8 @@ def world(live_server, tmp_path: Path) -> World:
     return make_world(folder, items=14)
 
 
-def told(key: str) -> list[str]:
-    return [f"the one called {key} <b>", f"Also: {key} one, {key} two", "example.org"]
+def told(key: str, also: str = "Also:") -> list[str]:
+    return [f"the one called {key} <b>", f"{also} {key} one, {key} two", "example.org"]
 
 
 def parts(card: Locator) -> list[str]:
@@ -38,6 +39,7 @@ def parts(card: Locator) -> list[str]:
 
 
 def test_one_by_one_each_entity_has_its_card(world: World, open_page) -> None:
+    choose_language(world.ann, "de")
     page = open_page(world.ann)
     ready(page)
     shoot(page, "one-cards")
@@ -46,7 +48,9 @@ def test_one_by_one_each_entity_has_its_card(world: World, open_page) -> None:
         key = card.locator("[data-card-key]").inner_text()
         label = page.evaluate("document.querySelector('[data-question]').textContent")
         assert card.locator("h3").inner_text().removesuffix(f" {key}") in label
-        assert parts(card) == ([] if key == "c7" else told(key))
+        assert parts(card) == ([] if key == "c7" else told(key, "Auch:"))
+        assert card.evaluate("card => card.closest('[lang]').lang") == "en"  # the words of the page have its own
+        assert card.locator(".card-aliases [lang]").evaluate_all("all => all.map((one) => one.lang)") in ([], ["de"])
         if key != "c7":
             link = card.locator("a")
             assert (link.get_attribute("href"), link.get_attribute("rel"), link.get_attribute("target")) == (

@@ -18,6 +18,7 @@ RULES = {
     "training_percent": 80,
     "hourly_rate": None,
     "currency": "EUR",
+    "language": "en",
     "contact": None,
 }
 

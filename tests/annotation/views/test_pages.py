@@ -9,7 +9,8 @@ import pytest
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import change
-from annotation.models import Label
+from annotation.models import Campaign, Label
+from core.people.languages import choose_language
 from tests.annotation.factories import LINK, answer, label_and_release, label_item, windows_closed
 from tests.page import read, refusal
 
@@ -151,3 +152,37 @@ def test_home_says_how_many_questions_are_left_for_oneself(world, as_user) -> No
     assert left() == "6"
     label_item(world, world.campaign.items.first(), ann="Y")
     assert left() == "5"
+
+
+@pytest.mark.parametrize("language", ["es", ""])
+def test_what_managers_wrote_has_the_language_of_the_campaign_on_a_german_page(world, as_user, language) -> None:
+    """An empty one says that the language is not known; nothing of it claims to be German."""
+    Campaign.objects.update(language=language)
+    choose_language(world.ada, "de")
+    own, item = world.campaign.items.all()[:2]
+    label_and_release(world, own, ada="Y")
+    label_and_release(world, item, ann="Y", ben="N")
+    windows_closed(item)
+    client = as_user(world.ada)
+
+    def spoken(path: str, *marks: str) -> list[str]:
+        page = read(client.get(f"/campaigns/p1/{path}"))
+        assert page.one(tag="html")["lang"] == "de"
+        found = {
+            mark: [one["lang"] for one in page.walk() if mark in one.attrs or one.attrs.get("class") == mark]
+            for mark in marks
+        }
+        assert all(found.values()), found
+        return sorted({lang for langs in found.values() for lang in langs})
+
+    cards = ("entity-cards", "data-question", "data-group")
+    for path, marks in {
+        "annotate": (*cards, "data-fixed-card", "data-candidate", "data-card", "data-flag-question"),
+        "adjudicate": (*cards, "data-candidate", "data-return-question"),
+        "disputes": ("dispute-link",),
+    }.items():
+        assert spoken(path, *marks) == [language], path
+    for path, test in (("guidelines", "guidelines"), ("consent", "text")):
+        assert read(client.get(f"/campaigns/p1/{path}")).one(test)["lang"] == language
+    label = read(client.get("/campaigns/p1/labels")).one("label")
+    assert label.one(tag="strong")["lang"] == language
