@@ -179,7 +179,9 @@ def test_invitation_is_written_in_the_chosen_language_or_that_of_the_campaign(
 ):
     settings.EMAIL_IS_SET = True
     Campaign.objects.update(language=of_campaign)
-    form = manager.get(MEMBERS).context[f"{act}_form"]
+    shown = manager.get(MEMBERS)
+    assert len(parse(shown).all(tag="select", name="language")) == 2  # for one, and for many
+    form = shown.context[f"{act}_form"]
     assert form["language"].value() == of_campaign
     data = {"act": act, "role": "annotator", "days": "7", "email": "n@example.org", "emails": "n@example.org"}
     manager.post(MEMBERS, data | {"language": asked})
