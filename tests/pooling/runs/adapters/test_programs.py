@@ -71,6 +71,13 @@ def libkge_folder(graph: Graph, folder: Path, *ranks: tuple[int, int], **fields:
     return folder
 
 
+def test_ranks_of_one_question_do_not_contradict_those_of_the_next(town: Graph, tmp_path: Path):
+    """Most questions have one answer in the trace, so the next line is of another question, with any rank."""
+    ranks = [(20 - i, 20 - i) for i in range(10)]
+    imported = import_run(town, libkge_folder(town, tmp_path / "kge", *ranks), name="folder")
+    assert not [note for note in imported.notes if "contradict" in note]
+
+
 def test_ranks_of_a_libkge_trace_are_those_of_the_test_answers(town: Graph, tmp_path: Path):
     folder = libkge_folder(town, tmp_path / "kge", (7, 3))
     run = import_run(town, folder, name="folder").system.run
