@@ -22,6 +22,7 @@ URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
 SAME = {
     "evidence_rule": "both", "lease_minutes": "15", "undo_minutes": "15", "gold_percent": "0", "contact": "",
     "training_items": "0", "training_percent": "80", "hourly_rate": "", "currency": "EUR",
+    "language": "en",
 }  # fmt: skip
 
 
@@ -190,6 +191,7 @@ def test_rules_are_saved(world, manager) -> None:
         "undo_minutes": "0",
         "gold_percent": "5",
         "contact": world.manager.pk,
+        "language": "es",
     }
     response = manager.post(RULES, asked)
     assert (response.status_code, response["Location"]) == (302, RULES)
@@ -201,7 +203,8 @@ def test_rules_are_saved(world, manager) -> None:
         5,
     )
     assert campaign.contact == world.manager
-    changed = ["evidence rule", "lease minutes", "undo minutes", "gold percent", "contact"]
+    assert campaign.language == "es"
+    changed = ["evidence rule", "lease minutes", "undo minutes", "gold percent", "language", "contact"]
     assert read(manager.get(RULES)).messages == [told.saved(changed)]
     entry = AuditEntry.objects.get(act="rules-set")
     assert (entry.person, entry.details["undo_minutes"]) == (world.manager, [15, 0])
@@ -212,7 +215,7 @@ def test_rules_are_saved(world, manager) -> None:
     [
         {"evidence_rule": "sometimes"}, {"lease_minutes": "0"}, {"lease_minutes": "1441"}, {"lease_minutes": ""},
         {"undo_minutes": "-1"}, {"undo_minutes": "1.5"}, {"gold_percent": "51"}, {"gold_percent": "ten"},
-        {"contact": "999999"}, {"contact": "researcher"},
+        {"language": "klingon"}, {"contact": "999999"}, {"contact": "researcher"},
     ],
 )  # fmt: skip
 def test_nonsense_rules_change_nothing(world, manager, wrong) -> None:
