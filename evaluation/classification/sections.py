@@ -220,7 +220,7 @@ def _by_relation(decided: Decided) -> Section:
         Column("relation", "Relation", "text"),
         Column("true", "True", "count"),
         Column("false", "False", "count"),
-        *(Column(f"accuracy-{one.system}", one.system, "value") for one in decided.shown),
+        *(Column(f"accuracy-{one.system}", shown_name(one.system), "value") for one in decided.shown),
     ]
     table = Table("by-relation", title, columns, rows, in_files=len(rows) > LONGEST)
     return Section(

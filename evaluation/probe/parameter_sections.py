@@ -14,6 +14,7 @@ from evaluation.sections.relation_groups import by_bands, caption
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell
 from evaluation.sections.wording import words
 from pooling.graphs.kernels.degrees import band, band_names, entity_degree
+from pooling.systems.shown_names import shown_name
 
 RANK_EDGES = (1, 2, 3, 5, 10, 20, 50, 100)
 SHOWN_RANKS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10_000, 100_000)
@@ -42,7 +43,7 @@ def by_rank(context: Context, answers: ProbeAnswers) -> Section:
     of_answer = np.where(np.isinf(answers.ranks), len(RANK_EDGES) + 1, band(finite, RANK_EDGES))
     counts = np.array([np.bincount(own, minlength=len(names)) for own in of_answer])
     used = [g for g in range(len(names)) if counts[:, g].any() or g < len(names) - 1]
-    columns = [Column("rank", "Rank", "text"), *(Column(s, s, "count") for s in context.systems)]
+    columns = [Column("rank", "Rank", "text"), *(Column(s, shown_name(s), "count") for s in context.systems)]
     rows: list[list[Cell]] = [[names[g], *counts[:, g].tolist()] for g in used]
     best = [
         (row, i + 1)

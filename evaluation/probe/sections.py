@@ -197,7 +197,7 @@ def _grid_table(
         Column("sharpness", "Sharpness a", "text"),
         Column("robustness", "Robustness b", "text"),
         Column("best", "Best", "system"),
-        *(Column(name, name) for name in context.systems),
+        *(Column(name, shown_name(name)) for name in context.systems),
     ]
     return Table(key, title, columns, rows, bold, in_files=in_files)
 

@@ -12,6 +12,7 @@ from evaluation.measures.values import NO_ANSWER
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Table, cell, numbers, seed_cells
 from evaluation.statistics.growth import Growth
 from evaluation.statistics.seeds import SeedSpread
+from pooling.systems.shown_names import shown_name
 
 ONE_SYSTEM = "One system only: there is no order, tau is undefined."
 NO_ORDER = "fewer than two systems have a value, or one of the two orders ties them all"
@@ -65,7 +66,7 @@ def values_table(
         steps,
         Column("positives", "Positive triples", "count", "triples that are positive by the labels until then"),
         Column("questions", "Questions", "count", "with an answer among the positive triples"),
-        *(Column(name, name, "value") for name in context.systems),
+        *(Column(name, shown_name(name), "value") for name in context.systems),
     ]
     return Table(key, f"{measure.label} of each system by {steps.label.lower()}", columns, rows)
 

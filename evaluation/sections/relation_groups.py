@@ -29,6 +29,7 @@ from evaluation.statistics.groups import Groups, by_popularity, by_side_and_cate
 from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.enums import Category
 from pooling.graphs.kernels.degrees import BAND_EDGES, entity_degree
+from pooling.systems.shown_names import shown_name
 
 NO_CATEGORY = "not in train"  # a relation without a training triple has no category
 
@@ -209,7 +210,7 @@ def group_table(
     columns = [
         Column("group", what, "text"),
         Column("n", f"{side.values.unit.capitalize()}s", "count"),
-        *(Column(system, system, "value") for system in context.systems),
+        *(Column(system, shown_name(system), "value") for system in context.systems),
     ]
     return Table(key, f"{measure.label} under {side.labels.name}", columns, rows, best)
 

@@ -89,7 +89,7 @@ OTHERS = ("audit", "classification", "estimates", "max-k")  # need an audit, sco
 def test_one_row_a_family_and_no_seed_beside_it(with_seeds: Pool, few_repeats, key: str):
     shown = str(
         [
-            [row[0] for row in table.rows] + [column.label for column in table.columns]
+            [row[0] for row in table.rows] + [column.key for column in table.columns]
             for table in tables_of(BY_KEY[key], with_seeds, seeds="families").values()
         ]
     )
@@ -115,8 +115,8 @@ def test_tables_with_systems_in_rows_have_mean_and_deviation(with_seeds: Pool, k
 def test_tables_with_systems_in_columns_have_mean_and_deviation(with_seeds: Pool, key: str, tables: list[str]):
     folded, each = (tables_of(BY_KEY[key], with_seeds, seeds=seeds) for seeds in ("families", "each"))
     for name in tables:
-        columns = {column.label: i for i, column in enumerate(each[name].columns)}
-        own = {column.label: i for i, column in enumerate(folded[name].columns)}["transe-s1"]
+        columns = {column.key: i for i, column in enumerate(each[name].columns)}
+        own = {column.key: i for i, column in enumerate(folded[name].columns)}["transe-s1"]
         assert folded[name].rows
         differ = [
             check(as_dict(row[own]), [as_dict(all_of[columns[seed]]) for seed in SEEDS], (name, row[0]))
