@@ -84,7 +84,7 @@ PAGES = {
     "pool-missing-labels": Page("pool-questions", "Missing labels", "Missing labels of {pool.name}"),
     "pool-question": Page("pool-questions", "Versions", "Questions of {relation.key}"),
     # campaigns, for managers
-    "campaign": Page("pool", "Campaign", "Campaign of {pool.name}"),
+    "campaign": Page("pool", "Campaign", "Progress of {pool.name}", "Progress"),
     "campaign-rules": Page("campaign", "Rules", "Rules of {pool.name}"),
     "campaign-order": Page("campaign", "Order", "Order of {pool.name}", "Order of judging"),
     "campaign-people": Page("campaign", "People", "People of {pool.name}"),

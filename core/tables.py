@@ -10,7 +10,9 @@ from django.utils.safestring import SafeString, mark_safe
 STACKED_FROM, CHOOSER_FROM = 4, 9  # columns
 PART = re.compile(r"<(/?)(thead|tfoot|tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'colspan="(\d+)"')
-UNSEEN = re.compile(r'<span class="visually-hidden">.*?</span>', re.S)
+UNSEEN = re.compile(r'<span class="(?:visually-hidden|cell-note)">.*?</span>', re.S)  # nothing of a heading's name
+BLANK = re.compile(r"\s*</t[dh]>")
+PLAIN = re.compile("<table>(.*?)</table>", re.S)
 
 
 class Labelled(NamedTuple):
@@ -31,7 +33,7 @@ class Labelled(NamedTuple):
 
 
 def labelled(html: str) -> Labelled:
-    """Give each cell below the head of a table the heading of its column as data-label.
+    """Give each cell below the head of a table that is stacked the heading of its column as data-label.
 
     What names the row gets none: a row's header, and its first cell. A cell over several columns has no heading either.
     """
@@ -49,7 +51,8 @@ def labelled(html: str) -> Labelled:
             spans = SPAN.search(attributes)
             width = int(spans[1]) if spans else 1
             is_own = tag == "td" and width == 1 and 0 < column < len(names)
-            if is_own and not in_head and names[column] and "data-label=" not in attributes:
+            is_blank = BLANK.match(html, part.end()) is not None
+            if is_own and not in_head and names[column] and not is_blank:
                 found.append(html[done : part.end() - 1])
                 found.append(format_html(' data-label="{}"', names[column]))
                 done = part.end() - 1
@@ -59,4 +62,15 @@ def labelled(html: str) -> Labelled:
             text = unescape(strip_tags(UNSEEN.sub("", html[heading : part.start()])))
             names += [" ".join(text.split())] * (column - len(names))
     found.append(html[done:])
-    return Labelled(mark_safe("".join(found)), len(names))
+    return Labelled(mark_safe("".join(found) if len(names) >= STACKED_FROM else html), len(names))
+
+
+def framed(html: str) -> str:
+    """Put each plain table of a text into a frame, as templates/components/table.html does for those of pages."""
+
+    def frame(match: re.Match[str]) -> str:
+        rows = labelled(match[1])
+        kind = ' class="table-stack"' if rows.is_stacked else ""
+        return f'<div class="table-wrap" tabindex="0"><table{kind}>{rows.html}</table></div>'
+
+    return PLAIN.sub(frame, html)

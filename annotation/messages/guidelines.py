@@ -21,6 +21,7 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, GuidelineVersion
 from core.people.audit_log import record
+from core.tables import framed
 
 EMPTY = "The guidelines are empty: write how to answer. Nothing was changed."
 MAX_LENGTH = 50_000
@@ -69,9 +70,7 @@ def render_markdown(text: str) -> SafeString:
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},  # questions on the screen stay there
     )
-    # after cleaning, "<table>" is nothing but the tag
-    html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>')
-    return mark_safe(html.replace("</table>", "</table></div>"))  # cleaned by nh3
+    return mark_safe(framed(html))  # cleaned by nh3, after which "<table>" is nothing but the tag
 
 
 def first_guidelines(campaign: Campaign) -> GuidelineVersion:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.charts import maps, matrices, rows, slopes
-from core.charts.frame import NARROW, WIDE, Data, Drawing
+from core.charts.frame import HALF, NARROW, WIDE, Data, Drawing
 from core.charts.lines import lines
 from core.charts.marks import esc, px
 
@@ -11,13 +11,17 @@ PANEL_HEIGHT = 170.0
 ORDERED = ("category", "log")  # axes whose names have an order, so that lines between them say something
 
 
-def chart_html(kind: str, data: Data) -> str:
-    """Return the drawings of a chart: a wide and a narrow one, or several small ones that wrap."""
+def chart_html(kind: str, data: Data, half: bool = False) -> str:
+    """Return the drawings of a chart: a wide and a narrow one, or several small ones that wrap.
+
+    A chart that stands beside another one has `half` of the page instead of its width.
+    """
     if kind == "panels":
         return _several([(panel["name"], lines(panel, NARROW, PANEL_HEIGHT)) for panel in data["panels"]])
     if kind == "surfaces":
         return _several([("", drawing) for drawing in maps.maps(data)])
-    return "".join(_svg(drawing(kind, data, width), name) for width, name in ((WIDE, "wide"), (NARROW, "narrow")))
+    large = (HALF, "half") if half else (WIDE, "wide")
+    return "".join(_svg(drawing(kind, data, width), name) for width, name in (large, (NARROW, "narrow")))
 
 
 def drawing(kind: str, data: Data, width: float) -> Drawing:

@@ -8,7 +8,7 @@ from core.charts.labels import shorten, width_of
 from core.charts.marks import Series, dash, line, look, px, symbol, symbols, text
 from core.charts.scales import Scale, scale_of
 
-WIDE, NARROW = 760.0, 320.0
+WIDE, HALF, NARROW = 760.0, 480.0, 320.0
 SMALL_TEXT = 11.0
 KEY_LINE = 18.0
 TOP, BOTTOM = 22.0, 22.0  # room of the y axis' name; of the tick labels

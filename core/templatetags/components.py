@@ -60,11 +60,14 @@ def chart_card(context: Context, content: str, title: str = "", note: str = "", 
 def table(context: Context, content: str, wrap: str = "", wrap_id: str = "", **given: Any) -> SafeString:
     """Return a table in a frame that scrolls; where it is narrow, a row of many cells is a block of lines.
 
-    `wrap` is a class of the frame, and `wrap_id` its id.
+    `wrap` is a class of the frame, and `wrap_id` its id. static/js/lib/tables.js lets people choose among many columns;
+    their choice is kept for this page.
     """
     rows = labelled(content)
     given["class"] = f"{given.get('class', '')}{' table-stack' if rows.is_stacked else ''}".strip()
-    return _written(context, "table", given, content=rows.html, wrap=wrap, wrap_id=wrap_id)
+    page = getattr(context.get("request"), "resolver_match", None)
+    columns = page.view_name if page and rows.has_chooser else ""
+    return _written(context, "table", given, content=rows.html, wrap=wrap, wrap_id=wrap_id, columns=columns)
 
 
 @register.simple_block_tag(takes_context=True)

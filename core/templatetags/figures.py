@@ -5,6 +5,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext
 
+from core.charts.scales import minus
 from core.jobs.pace import pace_of
 
 register = template.Library()
@@ -37,7 +38,13 @@ def seconds(milliseconds: int) -> str:
 @register.filter
 def places(value: float | None, digits: int) -> str:
     """Write a number with fixed decimals, so that a column lines up; a dash if there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return "–" if value is None else minus(f"{value:.{digits}f}")
+
+
+@register.filter
+def signed(value: int) -> str:
+    """Write a difference with its sign."""
+    return minus(f"{value:+,}") if value else "0"
 
 
 @register.filter

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from annotation.messages.guidelines import alt_text
+from core.tables import framed
 
 
 class Listed(NamedTuple):
@@ -110,8 +111,7 @@ def render_help(text: str) -> HelpPage:
         if token.type == "inline" and token.children:
             token.children = _within_site(token.children)
     html = _READER.renderer.render(tokens, _READER.options, {})
-    html = html.replace("<table>", '<div class="table-wrap" tabindex="0"><table>').replace("</table>", "</table></div>")
-    html = html.replace("<pre>", '<pre tabindex="0">')  # what scrolls sideways can be reached by key
+    html = framed(html).replace("<pre>", '<pre tabindex="0">')  # what scrolls sideways can be reached by key
     return HelpPage(title, headings, mark_safe(html))  # markdown-it escapes all text; raw HTML is off
 
 

@@ -1,4 +1,8 @@
-"""{% drawn_chart chart key %}: a chart as SVG; {% series_line place %}: the line of a system, for a key."""
+"""Tags of charts.
+
+{% drawn_chart chart key %}: a chart as SVG, half as wide with half=True; {% series_line place %}: the line of a system,
+for a key.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,14 +19,14 @@ register = template.Library()
 
 
 @register.simple_tag
-def drawn_chart(chart: Mapping[str, Any], key: str) -> SafeString:
+def drawn_chart(chart: Mapping[str, Any], key: str, half: bool = False) -> SafeString:
     """Return the drawing of a chart (kind, label, data). A screen reader is told its label and that a table follows."""
     return format_html(
         '<div class="chart chart-{}" data-chart="{}" role="img" aria-label="{}; its table follows">{}</div>',
         chart["kind"],
         key,
         chart["label"],
-        mark_safe(chart_html(chart["kind"], shown_in_chart(chart["data"]))),
+        mark_safe(chart_html(chart["kind"], shown_in_chart(chart["data"]), half)),
     )
 
 

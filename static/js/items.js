@@ -7,6 +7,8 @@ if (form) {
   const boxes = [...form.querySelectorAll("input[name=items]")];
   const buttons = [...form.querySelectorAll("button[name=act]")];
   const whys = form.querySelector("[data-whys]");
+  const bar = form.querySelector(".selection");
+  new ResizeObserver(() => form.style.setProperty("--head-top", `${bar.offsetHeight}px`)).observe(bar); // the table's head sticks below it
   const show = () => {
     const marked = boxes.filter((box) => box.checked);
     const chosen = marked.length;

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.tables import CHOOSER_FROM, STACKED_FROM, labelled
+from core.tables import CHOOSER_FROM, STACKED_FROM, framed, labelled
 
-HEAD = '<thead><tr><th>Name</th><th class="number"><a href="?a>b">Labels</a></th><th>95 &amp; up</th></tr></thead>'
+NUMBER = '<th class="number"><a href="?a>b">Labels</a></th>'
+HEAD = f"<thead><tr><th>Name</th>{NUMBER}<th>95 &amp; up</th><th>More</th></tr></thead>"
 
 
 def cells(row: str, head: str = HEAD) -> str:
@@ -34,13 +35,34 @@ def test_a_cell_over_several_columns_moves_those_after_it():
 
 @pytest.mark.parametrize("heading", ["", '<span class="visually-hidden">Choose</span>'])
 def test_a_heading_that_nobody_sees_is_no_label(heading: str):
-    assert cells("<tr><td>a</td><td>b</td></tr>", f"<thead><tr><th>x</th><th>{heading}</th></tr></thead>") == (
-        "<tr><td>a</td><td>b</td></tr>"
+    assert cells(
+        "<tr><td>a</td><td>b</td></tr>", f"<thead><tr><th>x</th><th>{heading}</th><th></th><th></th></tr></thead>"
+    ) == ("<tr><td>a</td><td>b</td></tr>")
+
+
+def test_an_empty_cell_has_no_label():
+    assert cells("<tr><td>a</td><td> </td><td>b</td></tr>") == (
+        '<tr><td>a</td><td> </td><td data-label="95 &amp; up">b</td></tr>'
     )
 
 
+def test_a_note_below_a_heading_is_not_in_the_label():
+    head = (
+        '<thead><tr><th>x</th><th>Overturned <span class="cell-note">of many</span></th><th></th><th></th></tr></thead>'
+    )
+    assert 'data-label="Overturned"' in cells("<tr><td>a</td><td>b</td></tr>", head)
+
+
+def test_plain_tables_of_a_text_get_a_frame():
+    head = f"<thead><tr>{'<th>a</th>' * 4}</tr></thead>"
+    assert framed(f"<p>x</p><table>{head}</table>") == (
+        f'<p>x</p><div class="table-wrap" tabindex="0"><table class="table-stack">{head}</table></div>'
+    )
+    assert framed("<table><tr></tr></table>") == '<div class="table-wrap" tabindex="0"><table><tr></tr></table></div>'
+
+
 def test_words_of_people_cannot_leave_the_attribute():
-    head = "<thead><tr><th>x</th><th>&quot; onload=&quot;x</th></tr></thead>"
+    head = "<thead><tr><th>x</th><th>&quot; onload=&quot;x</th><th></th><th></th></tr></thead>"
     assert 'data-label="&quot; onload=&quot;x"' in cells("<tr><td>a</td><td>b</td></tr>", head)
 
 
@@ -60,3 +82,10 @@ def test_a_table_without_a_head_is_left_as_it_is():
     assert (
         labelled("<tbody><tr><td>a</td><td>b</td></tr></tbody>").html == "<tbody><tr><td>a</td><td>b</td></tr></tbody>"
     )
+
+
+def test_a_table_of_few_columns_is_left_as_it_is():
+    table = (
+        "<thead><tr><th>a</th><th>b</th><th>c</th></tr></thead><tbody><tr><td>1</td><td>2</td><td>3</td></tr></tbody>"
+    )
+    assert labelled(table).html == table

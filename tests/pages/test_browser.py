@@ -128,6 +128,7 @@ def test_page_of_the_api_follows_the_theme_and_fits_a_phone(page):
     page.emulate_media(color_scheme="dark")
     dark.wait_for()
     switch = page.locator("[data-theme-switch]")
+    page.locator("[popovertarget=site-menu]").click()
     switch.click()
     light.wait_for()
     switch.click()

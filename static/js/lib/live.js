@@ -1,9 +1,12 @@
 // Parts of a page that htmx renews: an equal part stays; of a new one, what somebody opened, ticked, typed or scrolled.
+import { withoutChoices } from "./tables.js";
+
 const secret = "input[name=csrfmiddlewaretoken]"; // differs in every response
 
 function plain(part) {
   const copy = part.cloneNode(true);
   for (const input of copy.querySelectorAll(secret)) input.remove();
+  withoutChoices(copy);
   for (const box of copy.querySelectorAll("details")) box.removeAttribute("open");
   for (const one of [copy, ...copy.querySelectorAll("[class*=htmx-]")]) {
     one.classList.remove("htmx-request", "htmx-settling", "htmx-swapping");

@@ -24,7 +24,8 @@ from core.models import AuditEntry
 from tests.annotation.factories import label_item
 
 ALLOWED = re.compile(
-    r"</?(?:p|br|hr|strong|em|code|pre|blockquote|ul|ol(?: start=\"\d+\")?|li|h[3-6]|table|thead|tbody|tr|th|td)>"
+    r"</?(?:p|br|hr|strong|em|code|pre|blockquote|ul|ol(?: start=\"\d+\")?|li|h[3-6]"
+    r"|table(?: class=\"table-stack\")?|thead|tbody|tr|th|td(?: data-label=\"[^\"<>]*\")?)>"
     r'|<a href="(?:https://|mailto:)[^"<>]*" target="_blank" rel="noopener noreferrer nofollow">|</a>'
     r'|<div class="table-wrap" tabindex="0">|</div>'
 )

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from core.charts.draw import chart_html, drawing
-from core.charts.frame import NARROW, WIDE
+from core.charts.frame import HALF, NARROW, WIDE
 from core.charts.labels import width_of
 
 EVIL = '</svg><script>alert("1")</script>'
@@ -81,8 +81,18 @@ def test_every_kind_is_drawn_without_styles_or_ids(kind: str):
     assert "nan" not in html and "None" not in html
 
 
+def test_a_chart_beside_another_is_drawn_for_half_the_page():
+    root = ElementTree.fromstring(
+        f"<div>{chart_html('lines', LINES, half=True).replace(' xmlns=', ' data-xmlns=')}</div>"
+    )
+    assert [(svg.get("class"), svg.get("width")) for svg in root] == [
+        ("drawing half", "480"),
+        ("drawing narrow", "320"),
+    ]
+
+
 @pytest.mark.parametrize("kind", sorted({*CHARTS} - {"panels", "surfaces"}))
-@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("width", [WIDE, HALF, NARROW])
 def test_texts_begin_and_points_are_inside_the_sheet(kind: str, width: float):
     drawn = drawing(kind, CHARTS[kind], width)
     root = ElementTree.fromstring(f"<svg>{drawn.body}</svg>")

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import pytest
+
+from core.templatetags.figures import places, signed
+
+
+@pytest.mark.parametrize(("value", "written"), [(1234, "+1,234"), (-674, "−674"), (0, "0"), (-1234, "−1,234")])
+def test_a_difference_has_its_sign(value: int, written: str):
+    assert signed(value) == written
+
+
+@pytest.mark.parametrize(("value", "written"), [(-0.0625, "−0.062"), (0.5, "0.500"), (-0.0001, "0.000"), (None, "–")])
+def test_a_number_below_zero_has_a_true_minus(value: float | None, written: str):
+    assert places(value, 3) == written
