@@ -19,6 +19,12 @@ class PageForm(forms.Form):
     use_required_attribute = False
 
 
+class NameField(forms.SlugField):
+    """A name that can be part of an address."""
+
+    default_error_messages = {"invalid": "Use only letters, digits, - and _ in a name; no spaces."}
+
+
 class SmallFileField(forms.FileField):
     """A file of at most `most` bytes; the refusal of a larger one ends with `instead`, another way to bring it."""
 

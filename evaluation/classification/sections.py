@@ -191,8 +191,11 @@ def _finding(decided: Decided, every: Decisions) -> str:
     best = int(np.argmax(accuracy))
     blind = max(every.accuracy, 1 - every.accuracy)
     worse = [name for name, value in zip(names, accuracy, strict=True) if value <= blind]
-    told = f" No better than one answer for every triple ({100 * blind:.1f} %): {words(worse)}." if worse else ""
-    return f"{names[best]} decides best: {100 * accuracy[best]:.1f} % of {decided.judged.n:,} triples are right.{told}"
+    told = f"{names[best]} decides best: {100 * accuracy[best]:.1f} % of {decided.judged.n:,} triples are right."
+    if worse:
+        answer, are = "true" if every.accuracy > 0.5 else "false", "are" if len(worse) > 1 else "is"
+        told += f" {words(worse)} {are} no better than calling every triple {answer} ({100 * blind:.1f} %)."
+    return told
 
 
 def _by_halves(decided: Decided) -> Section:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django import forms
 
-from core.forms import PageForm
+from core.forms import NameField, PageForm
 from evaluation.open_world.study import LONGEST_NAME, SMALL, StudyOptions
 from pooling.forms.systems import DEVICES
 from pooling.systems import SYSTEMS
@@ -19,7 +19,7 @@ NAMES = [(spec.name, spec.label) for spec in SYSTEMS.values() if isinstance(spec
 class StudyForm(PageForm):
     """Ask for the name, size and options of a study; an empty field takes the value of the chosen size."""
 
-    name = forms.SlugField(
+    name = NameField(
         label="Name",
         max_length=LONGEST_NAME,
         help_text="Letters, digits, - and _. Its graphs are called NAME-d95 and so on.",

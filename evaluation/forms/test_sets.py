@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import UserError
-from core.forms import PageForm, SmallFileField
+from core.forms import NameField, PageForm, SmallFileField
 from evaluation.labels.import_qrels import THRESHOLDS
 from evaluation.labels.licences import check_licence
 from evaluation.labels.terms import Creator, checked_terms, read_creators
@@ -26,9 +26,7 @@ NO_GRADES = ("", "no: 1 is positive, 0 negative")
 class ImportQrelsForm(PageForm):
     """Ask for a file of judgements made elsewhere, and the name to keep it under."""
 
-    name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _. A name can be used only once."
-    )
+    name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _. A name can be used only once.")
     format = forms.ChoiceField(label="Format", choices=FORMATS)
     file = SmallFileField(
         most=MOST_BYTES,
@@ -94,7 +92,7 @@ class TermsForm(PageForm):
 class FreezeQrelsForm(TermsForm):
     """Ask for the name and the terms of qrels that are to be frozen."""
 
-    name = forms.SlugField(max_length=80, help_text="Letters, digits, - and _. A name can be used only once.")
+    name = NameField(max_length=80, help_text="Letters, digits, - and _. A name can be used only once.")
     field_order = ["name"]
 
 
@@ -136,8 +134,8 @@ class RestoreTestSetForm(PageForm):
         widget=forms.FileInput(attrs={"accept": ".zip"}),
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
     )
-    pool_name = forms.SlugField(label="Name of the pool", max_length=80, required=False, help_text=AS_IT_WAS)
-    graph_name = forms.SlugField(label="Name of the graph", max_length=80, required=False, help_text=AS_IT_WAS)
+    pool_name = NameField(label="Name of the pool", max_length=80, required=False, help_text=AS_IT_WAS)
+    graph_name = NameField(label="Name of the graph", max_length=80, required=False, help_text=AS_IT_WAS)
 
 
 class ExportOptionsForm(forms.Form):

@@ -69,6 +69,11 @@ def freeze_warnings(counts: Mapping[str, int], to_people: int) -> list[str]:
             f"{unjudged:,} of {to_people:,} triples for people are unjudged. Any figure with these qrels rests on the "
             "smaller part of the pool."
         )
+    elif unjudged:
+        warnings.append(
+            f"{unjudged:,} of {to_people:,} triples for people have no judgement yet, disputes among them. "
+            "They stay unjudged in these qrels."
+        )
     return warnings
 
 

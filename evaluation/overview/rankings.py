@@ -16,6 +16,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.seed_notes import draws_seeds, seed_notes
 from evaluation.sections.settings import RANKING, Settings
+from evaluation.sections.wording import words
 from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_correlations, bootstrap_places
 from pooling.models import Pool
 from pooling.systems.shown_names import shown_name
@@ -90,6 +91,18 @@ def ordinal(n: int) -> str:
     return f"{n}{'th' if 10 <= n % 100 <= 20 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
 
 
+def leader(found: list[RankChange], measure: Measure) -> str:
+    """Say which system is best under the current labels, and whether that is decided; "" if its value is undefined."""
+    first = [p for p in found if p.completed == 1 and np.isfinite(p.completed_value)]
+    if len(first) != 1:
+        return f"{words([shown_name(p.system) for p in first])} tie as best by {measure.label}." if first else ""
+    best = first[0]
+    told = f"{shown_name(best.system)} is best by {measure.label} ({best.completed_value:.4f})"
+    if best.high is None or best.high <= 1:
+        return f"{told}."
+    return f"{told}, but with other questions it could be {ordinal(round(best.high))} (95 % interval of its place)."
+
+
 def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
     """Say in words what the new labels changed."""
     if not new_positives:
@@ -142,6 +155,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         "lines": lines,
         "left": sorted(lines, key=lambda line: line.y1),
         "height": 40 * max(len(found), 1),
+        "leader": leader(found, measure),
         "sentence": sentence(found, measure, content["taus"][measure.name], new),
         "new_positives": new,
         "sure": sure,

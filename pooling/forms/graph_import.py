@@ -6,7 +6,7 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
 from core.errors import UserError
-from core.forms import PageForm
+from core.forms import NameField, PageForm
 from pooling.graphs.bundled import FAMILIES, SHIPPED
 from pooling.graphs.imports import check_new_name
 from pooling.layouts.layout import ADVISED, LayoutOptions, with_names
@@ -60,7 +60,7 @@ class BundledGraphForm(PageForm):
         coerce=lambda name: SHIPPED.get(name, name),
         error_messages={"invalid_choice": "Choose a graph of the list."},
     )
-    bundled_name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")
+    bundled_name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")
 
 
 class LayoutForm(PageForm):
@@ -112,7 +112,7 @@ class LayoutForm(PageForm):
 class GraphNameForm(PageForm):
     """Ask for the name of a graph that was read."""
 
-    name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")
+    name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _; new on this site.")
     unseen = forms.ChoiceField(
         label="Entities of valid and test that train does not have", choices=UNSEEN, initial="keep", required=False
     )

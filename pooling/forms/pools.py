@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms import PageForm, SmallFileField, set_choices
+from core.forms import NameField, PageForm, SmallFileField, set_choices
 from pooling.enums import PoolOrigin, PoolRule, SystemState
 from pooling.graphs.kernels.degrees import band_names
 from pooling.graphs.opening import open_graph
@@ -87,9 +87,7 @@ def filters_field() -> forms.MultipleChoiceField:
 class PoolForm(PageForm):
     """Ask for the seeds, systems, depth and filters of a new pool."""
 
-    name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
-    )
+    name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address.")
     systems = forms.MultipleChoiceField(
         label="Systems",
         widget=forms.CheckboxSelectMultiple,
@@ -182,9 +180,7 @@ class ImportPoolForm(PageForm):
     """Ask for the files of a pool that was made elsewhere, and its graph, name and filters."""
 
     graph = graph_field()
-    name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
-    )
+    name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address.")
     file = SmallFileField(
         most=POOL_FILE_BYTES,
         instead="Use the command import_pool on the server instead.",

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from core.errors import UserError
-from core.forms import PageForm, set_choices
+from core.forms import NameField, PageForm, set_choices
 from pooling.enums import PoolState
 from pooling.models import Graph
 from pooling.runs.adapters.registry import ADAPTERS, AUTO
@@ -39,7 +39,7 @@ class ReplaceForm(PageForm):
 class RunForm(PageForm):
     """Ask for a run file, its family, the questions it answers and the name of its system, new in `graph`."""
 
-    name = forms.SlugField(
+    name = NameField(
         label="Name of the system", max_length=80, help_text="Letters, digits, - and _; new in this graph."
     )
     family = forms.ChoiceField(label="Family", choices=[(name, name) for name in (NOT_KNOWN, *FAMILIES)])

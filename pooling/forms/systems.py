@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from core.forms import PageForm
+from core.forms import NameField, PageForm
 from pooling.models import Graph
 from pooling.systems import SYSTEMS, USUAL, get_system
 from pooling.systems.pykeen_model import MODELS, PREFIX
@@ -118,9 +118,7 @@ class TrainForm(SettingsForm):
 class SystemForm(SettingsForm):
     """Ask for all settings of one system: a new one, a clone, or one that is trained anew."""
 
-    name = forms.SlugField(
-        label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address."
-    )
+    name = NameField(label="Name", max_length=80, help_text="Letters, digits, - and _. It becomes part of the address.")
     seed = forms.IntegerField(
         label="Seed", min_value=0, max_value=2**31 - 1, help_text="Where training starts: another seed, another system."
     )

@@ -179,8 +179,8 @@ def test_pool_report_in_words(labelled: Pool):
 
 def test_freeze_qrels_prints_counts_and_checksum(labelled: Pool):
     out, err = run("freeze_qrels", "p", "v1")
-    qrels = Qrels.objects.get()
-    assert err == ""
+    qrels, report = Qrels.objects.get(), pool_report(labelled)
+    assert err.splitlines() == freeze_warnings(report, report["to_people"])
     assert out == (
         f"p/v1: {qrels.num_positive} positive, {qrels.num_negative} negative, {qrels.num_assumed_negative} assumed "
         f"negative, {qrels.num_unjudged} unjudged; SHA-256 {qrels.sha256}\n"

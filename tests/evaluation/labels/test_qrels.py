@@ -112,13 +112,14 @@ def test_a_damaged_file_is_refused(labelled: Pool):
 @pytest.mark.parametrize(
     ("negative", "assumed", "unjudged", "told"),
     [
-        (1, 0, 5, []),  # half of the ten are unjudged: not most of them
+        (1, 0, 0, []),
+        (1, 0, 5, [["5", "10"]]),
         (1, 0, 6, [["6", "10"]]),
-        (0, 0, 5, [[]]),
-        (0, 7, 5, [["7"]]),
+        (0, 0, 0, [[]]),
+        (0, 7, 5, [["7"], ["5", "10"]]),
         (0, 7, 10, [["7"], ["10", "10"]]),
     ],
 )
-def test_freezing_warns_without_negatives_and_where_most_is_unjudged(negative, assumed, unjudged, told):
+def test_freezing_warns_without_negatives_and_of_what_is_unjudged(negative, assumed, unjudged, told):
     counts = {"positive": 90, "negative": negative, "assumed_negative": assumed, "unjudged": unjudged}
     assert [numbers(warning) for warning in freeze_warnings(counts, 10)] == told

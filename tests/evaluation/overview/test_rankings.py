@@ -13,7 +13,7 @@ from evaluation.labels.pool_table import pool_table, systems_with_runs
 from evaluation.measures.registry import parse_measure
 from evaluation.models import Figure
 from evaluation.overview import rankings
-from evaluation.overview.rankings import ordinal, overview, rank_changes, sentence, slope_lines
+from evaluation.overview.rankings import leader, ordinal, overview, rank_changes, sentence, slope_lines
 from evaluation.pages.registry import get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.metrics import metrics
@@ -58,6 +58,19 @@ def test_slopes_put_tied_systems_beneath_each_other():
 )
 def test_ordinals(n, text):
     assert ordinal(n) == text
+
+
+def test_the_leader_is_named_with_what_other_questions_could_make_of_its_place():
+    now = values("micro_mrr", transe=0.3, b=0.25, c=0.1)
+    spans = {"low": [1, 1, 3], "high": [1, 2, 3], "undecided": 1, "pairs": 3, "questions": 9}
+    assert leader(rank_changes(now, now, MRR, spans), MRR) == "TransE is best by Micro MRR (0.3000)."
+    spans["high"] = [2, 2, 3]
+    assert leader(rank_changes(now, now, MRR, spans), MRR) == (
+        "TransE is best by Micro MRR (0.3000), but with other questions it could be 2nd (95 % interval of its place)."
+    )
+    tied = values("micro_mrr", transe=0.3, b=0.3)
+    assert leader(rank_changes(tied, tied, MRR), MRR) == "b and TransE tie as best by Micro MRR."
+    assert leader([], MRR) == ""
 
 
 def test_the_sentence_says_what_changed():

@@ -98,7 +98,8 @@ def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, l
 
 def test_managers_are_warned_before_they_freeze_what_is_hardly_judged(sign_in, labelled: Pool):
     manager, researcher = sign_in("manager"), sign_in("researcher")
-    assert not has(manager.get(PAGE), "freeze-warning")
+    report = pool_report(labelled)
+    assert parse(manager.get(PAGE)).texts("freeze-warning") == freeze_warnings(report, report["to_people"])
     labelled.judgements.all().delete()
     report = pool_report(labelled)
     told = parse(manager.get(PAGE)).texts("freeze-warning")
