@@ -32,9 +32,15 @@ def answers_in(campaign: Campaign) -> tuple[QuerySet[Label], QuerySet[CheckLabel
 
 def changeable_tickets(user: User, campaign: Campaign, *, now: datetime | None = None) -> set[UUID]:
     """Return the tickets of the slots and checks whose labels this person may still change."""
-    since = (now or timezone.now()) - timedelta(minutes=campaign.undo_minutes)
+    return set(changeable_until(user, campaign, now=now))
+
+
+def changeable_until(user: User, campaign: Campaign, *, now: datetime | None = None) -> dict[UUID, datetime]:
+    """Return these tickets with the time until which their labels can be changed."""
+    window = timedelta(minutes=campaign.undo_minutes)
+    since = (now or timezone.now()) - window
     if campaign.state == CampaignState.CLOSED:
-        return set()
+        return {}
     labels, checks = answers_in(campaign)
     labels = labels.filter(annotator=user, supersedes=None).order_by("-pk")
     checks = checks.filter(annotator=user, supersedes=None).order_by("-pk")
@@ -42,7 +48,7 @@ def changeable_tickets(user: User, campaign: Campaign, *, now: datetime | None =
         *labels.values_list("created_at", "slot__ticket")[:CHANGEABLE],
         *checks.values_list("created_at", "check_item__ticket")[:CHANGEABLE],
     ]
-    return {ticket for at, ticket in sorted(last, reverse=True)[:CHANGEABLE] if at > since}
+    return {ticket: at + window for at, ticket in sorted(last, reverse=True)[:CHANGEABLE] if at > since}
 
 
 class OwnLabel(NamedTuple):

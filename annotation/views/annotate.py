@@ -1,5 +1,6 @@
 """The pages on which people label, decide (their questions come and go through API v1) and change their last labels."""
 
+from math import ceil
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,6 +9,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -26,7 +28,7 @@ from annotation.labelling.disputes import (
     num_held_by_others,
     open_disputes,
 )
-from annotation.labelling.own_labels import changeable_tickets, disputes_left, own_labels
+from annotation.labelling.own_labels import changeable_until, disputes_left, own_labels
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
@@ -139,7 +141,10 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
         if attempt(refused, lambda asked: _change(request.user, **asked)):
             messages.success(request, gettext("The label is changed."))
             return redirect("my-labels", pool)
-    context = {"campaign": campaign, "rows": _rows(request.user, campaign, refused), "last": LAST}
+    rows = _rows(request.user, campaign, refused)
+    context: dict[str, Any] = {"campaign": campaign, "rows": rows, "last": LAST}
+    if refused and not any(row["form"] is refused for row in rows):
+        context["elsewhere"] = refused  # it was about a label that is not listed as it was any more
     context["disputes"] = disputes_left(request.user, campaign) if is_adjudicator(request.user, campaign) else 0
     return render(request, "annotation/labelling/label_list.html", context, status=422 if refused else 200)
 
@@ -153,19 +158,25 @@ def _change(user: User, *, label: UUID, **given: Any) -> SubmitResult:
 
 def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:
     graph = open_graph(campaign.pool.graph)
-    changeable = changeable_tickets(user, campaign)
+    until = changeable_until(user, campaign)
+    now = timezone.now()
     rows: list[dict[str, object]] = []
     for label, asked, ticket in own_labels(user, campaign)[:LAST]:
-        form = None
-        if ticket in changeable:
+        form = minutes = None
+        is_refused = refused is not None and refused.data.get("label") == str(label.client_id)
+        if ticket in until:
+            minutes = max(1, ceil((until[ticket] - now).total_seconds() / 60))
+        if minutes or is_refused:
             initial = {"label": label.client_id, "client_id": uuid4(), "answer": label.answer}
             initial |= {"source_url": label.source_url, "passage": label.passage, "comment": label.comment}
             initial["cause"] = label.cause
             form = LabelForm(initial=initial, auto_id=f"l{label.client_id}_%s")
-            if refused is not None and refused.data.get("label") == str(label.client_id):
+            if refused is not None and is_refused:
                 refused.auto_id = form.auto_id
                 form = refused
             if not (isinstance(label, Label) and label.slot.is_adjudication):
                 del form.fields["cause"]
-        rows.append({"label": label, "question": question_text(asked, label.template, graph).statement, "form": form})
+        question = question_text(asked, label.template, graph).statement
+        row = {"label": label, "question": question, "place": f"label-{label.client_id}"}
+        rows.append(row | {"form": form, "minutes": minutes, "until": until.get(ticket)})
     return rows

@@ -49,3 +49,16 @@ def test_compiled_file_is_that_of_its_catalogue(language: str, domain: str):
     with path.with_suffix(".mo").open("rb") as file:
         kept = gettext.GNUTranslations(file)
     assert kept._catalog == made._catalog
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_sentences_name_a_button_by_what_is_written_on_it(language: str):
+    button = catalogues.read(catalogues.path_of(language, "django"), language).get("Undo").string
+    sentences = [
+        message.string
+        for domain in ("django", "djangojs")
+        for message in catalogues.read(catalogues.path_of(language, domain), language)
+        if "Undo" in message.id
+    ]
+    assert len(sentences) > 3
+    assert [text for text in sentences if button not in text] == []

@@ -2,13 +2,15 @@
 
 import json
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed
-from annotation.labelling.submit import change
+from annotation.labelling.submit import TOO_LATE, change
 from annotation.models import Campaign, Label
 from core.people.languages import choose_language
 from tests.annotation.factories import LINK, answer, label_and_release, label_item, windows_closed
@@ -119,6 +121,45 @@ def test_old_label_has_no_change_form(world, as_user) -> None:
     assert read(client.get("/campaigns/p1/labels")).has("change")
     windows_closed(item)
     assert not read(client.get("/campaigns/p1/labels")).has("change")
+
+
+def test_change_that_comes_too_late_says_why_at_its_row_and_keeps_what_was_typed(world, as_user) -> None:
+    item, other = world.campaign.items.all()[:2]
+    label_item(world, item, ann="N")
+    label_item(world, other, ann="N")
+    label = Label.objects.get(annotator=world.ann, item=item)
+    windows_closed(item)
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "N", "comment": "so I think"}
+    response = as_user(world.ann).post("/campaigns/p1/labels", form)
+    page = read(response, 422)
+    (row,) = [row for row in page.all("label") if row.has(tag="div", role="alert")]
+    assert row.texts(tag="div", role="alert") == [str(TOO_LATE)] and row["id"] == f"label-{label.client_id}"
+    assert row.one(tag="input", name="comment")["value"] == "so I think"
+    assert "open" in row.one("change") and row.has("typed") and not row.has(tag="button")
+    assert not row.has("until")
+    assert [page.has(tag="button", type="submit"), len(page.all("until"))] == [True, 1]  # the other label's
+
+
+def test_change_of_a_label_that_was_changed_meanwhile_is_refused_above_the_list(world, as_user) -> None:
+    label_item(world, world.campaign.items.first(), ann="N")
+    label = Label.objects.get()
+    change(world.ann, label.client_id, GivenAnswer(uuid4(), "Y", LINK))
+    form = {
+        "label": str(label.client_id),
+        "client_id": str(uuid4()),
+        "answer": "N",
+        "source_url": "https://evil.example/",
+    }
+    page = read(as_user(world.ann).post("/campaigns/p1/labels", form), 422)
+    assert page.has(tag="div", role="alert") and not page.one("label").has(tag="div", role="alert")
+
+
+def test_my_labels_says_how_long_a_label_can_be_changed(world, as_user) -> None:
+    label_item(world, world.campaign.items.first(), ann="N")
+    made = timezone.now() - timedelta(minutes=12, seconds=30)
+    Label.objects.update(created_at=made)
+    told = read(as_user(world.ann).get("/campaigns/p1/labels")).one("until").text
+    assert re.findall(r"\d+", told) == ["3", *(made + timedelta(minutes=15)).strftime("%H %M").split()]
 
 
 @pytest.mark.parametrize("labels", [1, 3])
