@@ -241,5 +241,5 @@ def charts(page: Any) -> dict[str, Element]:
 
 def drawn(chart: Element) -> dict[str, list[str]]:
     """Return what hover says of each series of a chart, in its wide drawing."""
-    marks = chart.one(tag="svg", class_="drawing wide").walk()
+    marks = chart.all(tag="svg")[0].walk()  # the larger drawing
     return {one["data-name"]: one["data-says"].split("|") for one in marks if "data-says" in one}

@@ -22,7 +22,7 @@ function withStyles(drawing) {
 
 function sheetOf(chart) {
   const sheet = document.createElementNS(SVG, "svg");
-  const wide = chart.querySelector(".drawing.wide");
+  const wide = chart.querySelector(".drawing:is(.wide, .half)");
   let x = MARGIN, y = MARGIN, row = 0, right = 0;
   for (const drawing of wide ? [wide] : chart.querySelectorAll(".drawing")) {
     const copy = withStyles(drawing), width = Number(drawing.getAttribute("width")), height = Number(drawing.getAttribute("height"));

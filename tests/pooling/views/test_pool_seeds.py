@@ -30,7 +30,7 @@ def test_shares_of_each_relation_and_divergences(pool, manager):
     html = manager.get(URL).content.decode()
     assert table(html, "shares") == [
         ["knows", "2", "100.0 %", "2", "66.7 %", "33.33", "15", "68.2 %"],
-        ["=a relation of a very long name", "0", "0.0 %", "1", "33.3 %", "-33.33", "1", "4.5 %"],
+        ["=a relation of a very long name", "0", "0.0 %", "1", "33.3 %", "−33.33", "1", "4.5 %"],
     ]
     report = seed_report(pool)
     assert element(html, "figures").texts(tag="dd") == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.test import Client
 
@@ -30,3 +32,8 @@ def test_a_name_stands_out_on_both_charts_and_tables_sort(graph, manager: Client
     page.wait_for_function(f"() => ({SHOWN})[0].length === 2")
     page.locator("th button", has_text="Validation MRR").click()
     assert page.locator("#compared tbody th a").all_inner_texts() == ["RotatE", "TransE"]
+    with page.expect_download() as download:
+        page.locator("[data-format=svg]").first.click()
+    drawing = Path(download.value.path()).read_text(encoding="utf-8")
+    assert drawing.count('width="480"') == 1 and 'width="320"' not in drawing  # the larger of the two drawings
+    context.close()

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from core.templatetags.figures import places
 from tests.page import read
 from tests.pooling.relatives import mine_relatives
 
@@ -35,7 +36,7 @@ def test_page_has_a_column_for_each_learned_weight(tmp_path: Path, manager: Clie
     found = read(page)
     rows, weights = page.context["rules"].rows, [cell.text for cell in found.all("weight")]
     assert len(found.all("weight-name")) == 2 and len(found.all("rule")) == len(rows)
-    assert weights == [f"{weight:.3f}" for row in rows for weight in row.weights]
+    assert weights == [places(weight, 3) for row in rows for weight in row.weights]
 
 
 def test_file_has_all_rules(tmp_path: Path, manager: Client):
