@@ -10,6 +10,7 @@ import { openAside } from "./lib/side.js";
 const words = document.querySelector("[data-words]").dataset;
 const SAID = { Y: words.yes, N: words.no, "?": words.cantTell };
 const CHOOSE = message("choose-first", words.choose);
+const WRITE = message("write", words.write);
 const NO_REASON = message("no-reason", words.noReason);
 const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
@@ -87,6 +88,7 @@ function decide(value) {
   if (page.guard.isClosed) return page.tooFast();
   if (!chosen) return page.say("info", CHOOSE);
   cause = value;
+  page.say("info", null); // the reason is given, whatever becomes of the link
   dropQuote();
   isReasoned = true;
   one.give(chosen);
@@ -94,7 +96,9 @@ function decide(value) {
 }
 
 function write() {
-  if (one.current()) reason.focus();
+  if (!one.current()) return;
+  if (chosen) page.say("info", WRITE);
+  reason.focus();
 }
 
 const one = new Disputes(page, words, SAID, {

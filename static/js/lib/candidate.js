@@ -157,6 +157,7 @@ export class CandidateRow {
   refuse(problem, field = null) {
     this.say(problem);
     (field ?? this.root).focus();
+    this.error.scrollIntoView({ block: "nearest" }); // a tall row of a small screen has it below the edge
     this.view.page.announce(problem);
   }
 

@@ -128,7 +128,7 @@ export class One {
     this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
     this.page.appeared();
-    this.top.scrollTop = 0;
+    this.top.scrollTop = this.find(".zone-evidence").scrollTop = 0;
     this.question.focus();
   }
 

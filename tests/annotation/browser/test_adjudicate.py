@@ -89,12 +89,40 @@ def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_
     expect(page.locator("#reason")).to_be_focused()
     page.keyboard.press("Enter")
     shows(page.locator("#reason-error"), "no-reason")
+    shows(notice(page, "info"), "write")  # no more that a reason is missing
     page.keyboard.type("the page says no")
     press(page, "Enter")
     assert question(page) != first
+    expect(page.locator('[data-notice="info"]')).to_be_hidden()
     saved(page, 5)
     label = Label.objects.get(slot__number=3)
     assert (label.answer, label.cause, label.comment) == ("N", "", "the page says no")
+
+
+def test_next_dispute_begins_at_the_top_of_its_evidence(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE, width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    assert page.get_by_role("group", name=page.locator(".causes-head").inner_text(), exact=True).is_visible()
+    page.locator('[data-answer="N"]').click()
+    page.locator('[data-cause=""]').click()
+    zone = page.locator(".zone-evidence")
+    assert zone.evaluate("zone => zone.scrollTop") > 0
+    page.keyboard.type("the page says no")
+    press(page, "Enter")
+    saved(page, 5)
+    assert zone.evaluate("zone => zone.scrollTop") == 0
+
+
+def test_hint_that_a_reason_is_missing_goes_with_the_reason(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    press(page, "y")
+    shows(notice(page, "info"), "why")
+    page.locator("#link").fill("")
+    page.locator('[data-cause="entity"]').click()
+    shows(page.locator("#link-error"), "no-link")
+    expect(page.locator('[data-notice="info"]')).to_be_hidden()
 
 
 def test_source_of_an_answer_opens_by_its_key_and_is_taken_by_another(world, disputed, open_page) -> None:

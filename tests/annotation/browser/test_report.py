@@ -75,6 +75,25 @@ def test_contact_is_named(world, open_page) -> None:
     expect(page.locator('[data-test="contact"]')).to_have_text(world.manager.username)
 
 
+def test_guidelines_that_were_read_on_their_page_are_not_pointed_out(no_links, sign_in, open_tab) -> None:
+    window = sign_in(no_links.ann)
+    page = open_tab(window, "/campaigns/p1/annotate")
+    ready(page)
+    told = notice(page, "guidelines")
+    shows(told, "unread")
+    save_guidelines(no_links.campaign, "# New", by=no_links.manager)
+    read = open_tab(window, "/campaigns/p1/guidelines?version=1")
+    expect(told).to_be_hidden()  # in the other tab, at once
+    page.reload()
+    ready(page)
+    shows(told, "changed")
+    read.goto(read.url.split("?")[0])
+    expect(told).to_be_hidden()
+    page.reload()
+    ready(page)
+    expect(told).to_be_hidden()
+
+
 def test_new_guidelines_are_pointed_out_once(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     ready(page)

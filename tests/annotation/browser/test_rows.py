@@ -35,6 +35,18 @@ def answers() -> list[tuple[str, str, str]]:
     return list(Label.objects.order_by("id").values_list("answer", "source_url", "comment"))
 
 
+def test_refusal_is_in_sight_on_a_small_screen(world, open_page) -> None:
+    page = open_page(world.ann, view="group", width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    row_at(page).locator("[data-change-link]").click()  # the form of its own link makes the row tall
+    page.locator('[data-bar] [data-answer="Y"]').click()
+    error = row_at(page).locator("[data-error]")
+    shows(error, "no-link")
+    box, zone = error.bounding_box(), page.locator(".zone-rows").bounding_box()
+    assert zone["y"] <= box["y"] and box["y"] + box["height"] <= zone["y"] + zone["height"], (box, zone)
+
+
 def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> None:
     page = open_page(world.ann, view="group")
     ready(page)

@@ -37,6 +37,23 @@ def make_long(world) -> None:
     QuestionTemplate.objects.update(statement=f"Has {{subject}}, {LONG}, lived in {{object}}?")
 
 
+def test_ring_of_a_field_covers_nothing_that_is_said_of_it(world, open_page) -> None:
+    page = open_page(world.ann, width=1440)
+    ready(page)
+    press(page, "y")
+    shows(page.locator("#link-error"), "no-link")
+    ring, said = page.evaluate(
+        """() => {
+            const field = document.activeElement;
+            const style = getComputedStyle(field);
+            const ring = parseFloat(style.outlineWidth) + parseFloat(style.outlineOffset);
+            const said = document.getElementById("link-error");
+            return [field.getBoundingClientRect().bottom + ring, said.getBoundingClientRect().top];
+        }"""
+    )
+    assert ring <= said + 1
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_one_by_one_nothing_moves(world, open_page, size) -> None:
     page = open_page(world.ann, width=size[0])
