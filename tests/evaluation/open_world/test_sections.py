@@ -13,6 +13,7 @@ from evaluation.open_world.kernels.theory import expected_metric
 from evaluation.open_world.sections import ANALYSIS
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, nothing_returned, reciprocal_ranks, sections_of
 from tests.evaluation.oracle import sides
 
@@ -156,6 +157,6 @@ def test_what_is_said_is_what_the_tables_have(labelled: Pool, monkeypatch):
         most = max(columns["sparse"], key=lambda s: columns["completed"][s] - columns["sparse"][s])
         completed = columns["completed"][most]
         assert section.finding == (
-            f"{most} loses most: {completed - columns['sparse'][most]:.3f} of {completed:.3f} {label}; theory expects"
-            f" {completed - columns['expected'][most]:.3f}."
+            f"{shown_name(most)} loses most: {completed - columns['sparse'][most]:.3f} of {completed:.3f} {label};"
+            f" theory expects {completed - columns['expected'][most]:.3f}."
         )
