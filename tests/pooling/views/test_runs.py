@@ -85,7 +85,7 @@ def test_a_run_for_a_pool_has_all_its_rank_rows(graph: Graph, manager: Client):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"name": "no spaces"}, "Enter a valid “slug”"),
+        ({"name": "no spaces"}, "Use only letters, digits, - and _"),
         ({"name": "transe"}, "Graph town has a system transe already: choose another name."),
         ({"family": "magic"}, "magic is not one of the available choices"),
         ({"pool": "none"}, "none is not one of the available choices"),

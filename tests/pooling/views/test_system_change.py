@@ -66,7 +66,7 @@ def test_a_clone_begins_with_the_settings_of_the_other(graph, manager):
     ("changed", "at", "message"),
     [
         ({"set_embedding_dim": "1"}, "set_embedding_dim", "setting embedding_dim=1: must be a whole number from 2"),
-        ({"name": "two words"}, "name", "Enter a valid “slug”"),
+        ({"name": "two words"}, "name", "Use only letters, digits, - and _"),
         ({"name": "rotate"}, "", "Graph town has a system rotate already: choose another name."),
         ({"seed": "-1"}, "seed", "Ensure this value is greater than or equal to 0."),
     ],
