@@ -12,7 +12,7 @@ def test_help_page_is_the_documentation_with_its_contents(sign_in):
     assert document is not None and parse(page).one(tag="h1").text == document.title
     headings = {heading.slug: heading.text for heading in document.contents}
     assert "discriminative-power" in headings
-    assert {a["href"][1:]: a.text for a in parse(page).one(tag="nav", class_="contents card").all(tag="a")} == headings
+    assert {a["href"][1:]: a.text for a in parse(page).one(tag="nav", class_="card contents").all(tag="a")} == headings
     assert {one["id"]: one.text for one in content(page).all(tag="h2") if one["id"] in headings} == headings
     assert "/help/measures" in links(page)
 

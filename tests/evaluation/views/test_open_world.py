@@ -67,6 +67,6 @@ def test_csv_of_what_is_not_there(sign_in):
 
 def test_pool_page_and_home_lead_to_it(sign_in):
     client = sign_in("researcher")
-    for page in ("/", "/pools/p/evaluation/open-world"):
+    for page in ("/help", "/pools/p/evaluation/open-world"):
         assert PAGE in [a["href"] for a in read(client.get(page)).all(tag="a")]
     assert PAGE not in [a["href"] for a in read(sign_in("annotator").get("/")).all(tag="a")]

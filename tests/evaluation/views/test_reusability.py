@@ -52,7 +52,7 @@ def test_nobody_is_marked_where_all_were_pooled(sign_in, labelled: Pool):
 def test_only_managers_have_the_button(sign_in, labelled: Pool, beside: System):
     manager, researcher = (sign_in(role).get(PAGE).content.decode() for role in ("manager", "researcher"))
     assert ADD in posts(manager) and fields(manager)["system"] == "rotate"
-    assert posts(researcher) == [] and "Not comparable: rotate" in researcher
+    assert posts(researcher) == [] and "Not comparable: RotatE" in researcher
 
 
 @pytest.mark.django_db(transaction=True)
