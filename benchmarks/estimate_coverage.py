@@ -104,24 +104,17 @@ def main() -> None:
 
 def published() -> Case:
     """Return the published pool with its labels and six measured runs."""
-    import json
-
     from django.core.management import call_command
 
-    from benchmarks.fb15k237_study import SYSTEMS, Study
-    from benchmarks.thirteen_tables import MEASURED, store_run
+    from benchmarks.fb15k237_study import SYSTEMS
+    from benchmarks.thirteen_tables import kept_figures, measured_study
     from evaluation.labels.label_sets import current_state
     from evaluation.labels.pool_table import pool_table
     from evaluation.measures.label_state import LabelState, nonrelevant
     from pooling.enums import TO_PEOPLE
 
     call_command("migrate", verbosity=0)
-    study = Study(0)
-    study.graph()
-    study.pool()
-    study.labels()
-    for name in SYSTEMS:
-        store_run(study, name, json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8")))
+    study = measured_study(kept_figures(SYSTEMS))
     table = pool_table(study.found)
     state = current_state(study.found, table)
     might = np.zeros(len(state), dtype=bool)

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.thirteen import MEASURED, SYSTEMS, wanted_keys
 
 if TYPE_CHECKING:
+    from benchmarks.fb15k237_study import Study
     from evaluation.measures.values import Values
     from evaluation.statistics.bootstrap import Interval
     from evaluation.statistics.t_tests import PairTests
@@ -80,23 +81,13 @@ class Compared:
     """Hold the measured systems in a pool of their own, with the published labels."""
 
     def __init__(self) -> None:
-        from benchmarks.fb15k237_study import Study
         from evaluation.labels.label_sets import label_set
         from evaluation.labels.pool_table import pool_table
 
-        study = Study(0)
-        study.graph()
-        study.pool()
-        study.labels()
-        self.figures = {
-            name: json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8"))
-            for name in SYSTEMS
-            if (MEASURED / f"{name}.json").exists()
-        }
+        self.figures = kept_figures(name for name in SYSTEMS if (MEASURED / f"{name}.json").exists())
         if len(self.figures) < 2:
             sys.exit(f"{MEASURED} has fewer than two systems: run thirteen.py first.")
-        for name in self.figures:
-            store_run(study, name, self.figures[name])
+        study = measured_study(self.figures)
         self.pool, self.table = study.found, pool_table(study.found)
         self.names = list(self.table.systems)
         self.chosen = {of: label_set(self.pool, self.table, key) for of, key in SETS.items()}
@@ -227,6 +218,24 @@ class Compared:
                 for i, (a, b) in enumerate(zip(some.first, some.second, strict=True)):
                     lines.writerow([of, self.names[a], self.names[b], *(f"{by[name].p[i]:.3g}" for name in MEASURES)])
         aside.replace(MEASURED / "p_values.tsv")
+
+
+def kept_figures(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what thirteen.py kept of these systems, by name."""
+    return {name: json.loads((MEASURED / f"{name}.json").read_text(encoding="utf-8")) for name in names}
+
+
+def measured_study(figures: Mapping[str, dict[str, Any]]) -> "Study":
+    """Return the published pool with its labels and the runs of measured systems."""
+    from benchmarks.fb15k237_study import Study
+
+    study = Study(0)
+    study.graph()
+    study.pool()
+    study.labels()
+    for name, own in figures.items():
+        store_run(study, name, own)
+    return study
 
 
 def store_run(study: Any, name: str, figures: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ from evaluation.sections.section import (
     cell,
     seed_columns,
 )
-from evaluation.sections.wording import named_ticks, words
+from evaluation.sections.wording import named_ticks, system_words, words
 from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.systems.shown_names import shown_name
 
@@ -263,7 +263,7 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
             f"Classification needs the scores of every judged triple and of validation triples.{again}",
             f"Pool {context.pool.name}.",
             [Table("absent", title, [SYSTEM, Column("why", "Why", "text")], list(why.items()))],
-            finding=f"Not shown: {words([shown_name(name) for name in why])}.",
+            finding=f"Not shown: {system_words(why)}.",
             actions=[Action("Score what is missing", "classification-score", {})] if found.missing else [],
         )
     ]

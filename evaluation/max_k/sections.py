@@ -35,9 +35,8 @@ from evaluation.sections.section import (
     evaluated,
     label_caption,
 )
-from evaluation.sections.wording import set_notes, words
+from evaluation.sections.wording import set_notes, system_words, words
 from pooling.models import Pool
-from pooling.systems.shown_names import shown_name
 
 
 def under_labels(context: Context) -> list[Section]:
@@ -132,7 +131,7 @@ def absent(context: Context, found: RunsByState) -> list[Section]:
             + again,
             f"Pool {context.pool.name}.",
             [Table("absent", title, columns, list(why.items()))],
-            finding=f"Not shown: {words([shown_name(name) for name in why])}.",
+            finding=f"Not shown: {system_words(why)}.",
             actions=[Action("Score what is missing", "max-k-score", {})] if found.missing else [],
         )
     ]

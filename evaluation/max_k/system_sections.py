@@ -25,7 +25,7 @@ from evaluation.sections.section import (
     label_caption,
     seed_columns,
 )
-from evaluation.sections.wording import best_of, words
+from evaluation.sections.wording import best_of, system_words
 from evaluation.statistics.seeds import SeedSpread, spread_over_seeds
 from pooling.systems.shown_names import shown_name
 
@@ -216,8 +216,7 @@ def _against_limits(runs: RunsUnderLabels, which: Which, k: int) -> str:
     above = [found.system for found in runs.found(which) if greedy_f1(found, k) > top]
     told = f"No system is above what an oracle reaches that must return {k}."
     if above:
-        who = words([shown_name(name) for name in above])
-        told = f"Greedy of {who} is above what any system can reach that must return {k}."
+        told = f"Greedy of {system_words(above)} is above what any system can reach that must return {k}."
     return (
         f"At k = {k} the limits of F1 are {top:.3f} (exactly k) and {most:.3f} (at most k);"
         f" the best system has {greedy_f1(one, k):.3f} ({shown_name(one.system)}). {told}"

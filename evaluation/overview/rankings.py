@@ -16,7 +16,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.section import Context, number, numbers
 from evaluation.sections.seed_notes import draws_seeds, seed_notes
 from evaluation.sections.settings import RANKING, Settings
-from evaluation.sections.wording import words
+from evaluation.sections.wording import system_words
 from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_correlations, bootstrap_places
 from pooling.models import Pool
 from pooling.systems.shown_names import shown_name
@@ -92,10 +92,10 @@ def ordinal(n: int) -> str:
 
 
 def leader(found: list[RankChange], measure: Measure) -> str:
-    """Say which system is best under the current labels, and whether that is decided; "" if its value is undefined."""
-    first = [p for p in found if p.completed == 1 and np.isfinite(p.completed_value)]
+    """Say which system is best under the current labels, and whether that is decided; "" if no value is defined."""
+    first = [p for p in found if p.completed == 1]
     if len(first) != 1:
-        return f"{words([shown_name(p.system) for p in first])} tie as best by {measure.label}." if first else ""
+        return f"{system_words(p.system for p in first)} tie as best by {measure.label}." if first else ""
     best = first[0]
     told = f"{shown_name(best.system)} is best by {measure.label} ({best.completed_value:.4f})"
     if best.high is None or best.high <= 1:

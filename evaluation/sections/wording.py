@@ -147,6 +147,11 @@ def words(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def system_words(names: Iterable[str]) -> str:
+    """List systems in a sentence, named as in the literature."""
+    return words([shown_name(name) for name in names])
+
+
 def most_often(wins: Mapping[str, int]) -> str:
     """Say "RotatE is best in 5; ConvE and RESCAL are best in 2 each", the most first; "" for none."""
     by_count: dict[int, list[str]] = {}

@@ -28,8 +28,7 @@ def small_targets(page: Page) -> list[str]:
     """Buttons, fields and links outside of text that are less than 24 pixels wide or high."""
     return page.evaluate(  # type: ignore[no-any-return]
         """() => [...document.querySelectorAll("main button, main a, main input, main textarea")]
-            .filter((one) => one.checkVisibility({visibilityProperty: true}))
-            .filter((one) => !one.closest(".prose, label, .field-error"))
+            .filter((one) => one.checkVisibility({visibilityProperty: true}) && !one.closest(".prose, label"))
             .filter((one) => { const box = one.getBoundingClientRect(); return box.width < 24 || box.height < 23.9; })
             .map((one) => `${one.outerHTML.slice(0, 90)} ${one.getBoundingClientRect().height}`)"""
     )
