@@ -137,7 +137,7 @@ def test_published_figures_are_of_the_graph_of_this_size(stored: Pool, monkeypat
 def test_figure_3_is_of_the_chosen_system(stored: Pool):  # noqa: F811
     page = ANALYSIS.context(stored, Settings(system="transe"))
     sections = {section.key: section for section in paper_002.of_systems(page)}
-    assert sections["figure-3-protocol-f1"].title == "Figure 3. F1 of the protocols: transe"
+    assert sections["figure-3-protocol-f1"].title == "Figure 3. F1 of the protocols: TransE"
 
 
 def test_without_distributions_the_page_says_how_to_get_them(labelled: Pool):
