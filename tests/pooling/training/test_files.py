@@ -151,7 +151,7 @@ def test_a_system_that_is_not_trained_has_no_files(town: Graph):
 def test_tables_that_cannot_be_told_apart_are_refused(system: System):
     assert has_files(system) is True
     system.graph.num_relations, system.graph.num_entities = 5, 10
-    with pytest.raises(SystemFileError, match="so their tables cannot be told apart. Download the weights"):
+    with pytest.raises(SystemFileError, match=r"so their tables cannot be told apart\. Download the weights"):
         open_file(system, "entities.npy")
 
 
