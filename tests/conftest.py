@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -132,6 +133,14 @@ def browser(module_browser: "Browser") -> Iterator["Browser"]:
     yield module_browser
     for context in module_browser.contexts:
         context.close()
+    wait_for_requests()
+
+
+def wait_for_requests(seconds: float = 30) -> None:
+    """A page that closes leaves its last requests with the server: the database is not emptied under them."""
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(seconds)
 
 
 @pytest.fixture(scope="session")
