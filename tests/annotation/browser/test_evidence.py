@@ -35,9 +35,11 @@ def test_keys_open_sources_in_one_window(world, open_page, view: str) -> None:
     ready(page)
     links = page.locator(f'[data-view="{view}"] [data-searches] a')
     first, second = (links.nth(number).get_attribute("href") for number in (0, 1))
-    with page.context.expect_page():
+    page.context.route("https://**/*", lambda route: route.fulfill(body="a source"))
+    with page.context.expect_page() as opened:
         page.keyboard.press("1")
-    eventually(page, lambda: asked, [first])
+    opened.value.wait_for_url(first)
+    assert asked == [first]
     page.bring_to_front()
     page.keyboard.press("2")
     eventually(page, lambda: asked, [first, second])
