@@ -190,7 +190,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
         (f"/pools/{POOL}/triples", "Pooled triples"),
         (f"/pools/{POOL}/filter", "Filter"),
         (f"/pools/{POOL}/questions", "Questions"),
-        (f"/pools/{POOL}/campaign", "Campaign"),
+        (f"/pools/{POOL}/campaign", "Progress"),
         ("/jobs", "Jobs"),
     ):
         mara.opens(path, heading)
