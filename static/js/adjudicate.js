@@ -1,9 +1,9 @@
 // The adjudication page: two answers that differ, one key for the decision, one for its reason.
 
 import { Disputes } from "./lib/disputes.js";
-import { shorten } from "./lib/evidence.js";
-import { givenCard, hasLink } from "./lib/given.js";
-import { message, showProblem } from "./lib/messages.js";
+import { RULE, shorten } from "./lib/evidence.js";
+import { givenCard, hasLink, markTaken } from "./lib/given.js";
+import { message, show, showProblem } from "./lib/messages.js";
 import { Page } from "./lib/page.js";
 import { openAside } from "./lib/side.js";
 
@@ -14,6 +14,7 @@ const WRITE = message("write", words.write);
 const NO_REASON = message("no-reason", words.noReason);
 const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
+const used = document.querySelector("[data-rule]"); // whose link goes with the decision
 const box = document.querySelector("[data-causes]");
 const causes = [...box.querySelectorAll("[data-cause]")];
 const page = new Page();
@@ -23,6 +24,7 @@ let cause = "";
 let isReasoned = false; // whether the decision may go out
 let taken = { link: "", passage: "" }; // what was taken by itself from the answer that is agreed with
 let quoted = taken; // the last passage that came with a link
+const cards = new Map(); // name: the card of an answer
 
 function say(problem) {
   showProblem(error, problem, reason);
@@ -46,6 +48,38 @@ function open(name) {
   const blocked = openAside(link);
   if (blocked) page.say("info", blocked);
   one.link.offer("last", link, `${name}: ${shorten(link)}`);
+}
+
+// The names of the answers that gave this link.
+const namesOf = (link) => Object.values(given).filter((one) => link && hasLink(one) && one.source_url === link).map((one) => one.name);
+
+// What each answer will take, or whose link the decision has: always in sight, before anything is sent.
+function whose() {
+  const link = one.link.value;
+  if (link) {
+    const names = namesOf(link).join(" + ");
+    return names ? message("link-of", words.linkOf.replace("{name}", names)) : message("link-own", words.linkOwn);
+  }
+  const found = Object.values(given).filter(hasLink).sort((a, b) => "YN?".indexOf(a.answer) - "YN?".indexOf(b.answer));
+  if (!found.length || chosen) return null;
+  const each = found.map((one) => words.wouldTake.replace("{answer}", SAID[one.answer]).replace("{name}", one.name));
+  return message("would-take", each.join(" · "));
+}
+
+function tell() {
+  const row = one.current();
+  if (!row) return;
+  const told = whose();
+  if (told) show(used, told);
+  else show(used, message("rule", RULE[page.config.evidence_rule]));
+  for (const [name, card] of cards) markTaken(card, hasLink(given[name]) && given[name].source_url === one.link.value, words);
+  if (chosen && !row.done && one.link.value) sayWhy();
+}
+
+// The answer that waits for its reason, with whose link.
+function sayWhy() {
+  const source = one.link.value ? whose().words : "";
+  page.say("info", message("why", (source ? words.whyWith : words.why).replace("{answer}", SAID[chosen]).replace("{link}", source)));
 }
 
 function take(name) {
@@ -73,13 +107,15 @@ function forgetTaken() {
   if (one.link.value !== taken.link) return;
   one.link.set("");
   if (one.passage.value === taken.passage) one.passage.value = "";
+  tell();
 }
 
 // The first key: an answer. It waits for the second one.
 function choose(answer) {
   wait(answer);
   takeAgreed(answer);
-  if (one.check(answer)) page.say("info", message("why", words.why.replace("{answer}", SAID[answer])));
+  if (one.check(answer)) sayWhy();
+  tell();
 }
 
 // The second key: a reason, or none where it is in words.
@@ -105,14 +141,17 @@ const one = new Disputes(page, words, SAID, {
   shown(item, comment) {
     const { done } = one.current();
     given = Object.fromEntries(item.answers.map((answer) => [answer.name, answer]));
-    const cards = item.answers.map((answer) => givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
-    document.querySelector("[data-given]").replaceChildren(...cards);
+    cards.clear();
+    for (const answer of item.answers) cards.set(answer.name, givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
+    document.querySelector("[data-given]").replaceChildren(...cards.values());
     reason.value = comment;
     quoted = taken = { link: "", passage: "" };
     say(null);
     wait(done?.given?.answer ?? "");
     markCause(done?.given?.cause ?? "");
+    tell();
   },
+  linkChanged: tell,
   check(answer) {
     if (!isReasoned) choose(answer);
     return isReasoned;
@@ -124,8 +163,9 @@ const one = new Disputes(page, words, SAID, {
 });
 one.keys.escape = () => {
   if (one.current()?.done || !chosen) return one.keep();
-  forgetTaken();
   wait("");
+  forgetTaken();
+  tell();
   page.say("info", null);
 };
 for (const button of causes) button.addEventListener("click", () => (button.dataset.cause ? decide(button.dataset.cause) : write()));

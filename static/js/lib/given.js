@@ -6,6 +6,14 @@ const template = document.querySelector("template[data-given-card]");
 
 export const hasLink = (answer) => Boolean(answer?.source_url.startsWith("https://"));
 
+// Whether its link goes with the decision. texts: {take, used}
+export function markTaken(card, is, texts) {
+  const button = card.querySelector("[data-take]");
+  if (!button) return;
+  button.setAttribute("aria-pressed", String(is));
+  button.textContent = is ? texts.used : texts.take;
+}
+
 // texts: {answer: "Answer {name}", said: the answer in words}; acts: {open(name), take(name)}
 export function givenCard(answer, { answer: named, said }, { open, take }) {
   const card = template.content.firstElementChild.cloneNode(true);

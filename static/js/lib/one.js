@@ -14,7 +14,7 @@ const APART = message("apart", gettext("That answer was kept apart: it cannot be
 const CHANGING = message("changing", gettext("You are changing your answer. Undo again goes further back; Esc leaves it as it is."));
 
 export class One {
-  // more: {shown(item), check(answer), comment(answer), value(), extra()} of the page
+  // more: {shown(item), check(answer), comment(answer), value(), extra(), linkChanged()} of the page
   constructor(page, more) {
     this.page = page;
     this.loop = page.loop;
@@ -24,7 +24,7 @@ export class One {
     this.find = (selector) => this.root.querySelector(selector);
     this.question = this.find("[data-question]");
     this.top = this.question.closest(".zone");
-    this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => {});
+    this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => this.more.linkChanged?.());
     this.passage = this.find("#passage");
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());

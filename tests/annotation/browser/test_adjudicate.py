@@ -1,10 +1,11 @@
 """Adjudication: two answers that differ, and what may become of them."""
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.enums import FlagKind
 from annotation.messages.flags import answer_flag
@@ -73,6 +74,37 @@ def test_two_keys_decide_with_the_source_of_the_answer_agreed_with(world, disput
         ("Y", "misread", LINK, "", ""),
     ]
     assert set(Item.objects.filter(labels__in=decided).values_list("state", flat=True)) == {"settled"}
+
+
+def test_page_says_whose_link_goes_with_the_decision_and_lets_choose(world, disputed, open_page) -> None:
+    Label.objects.filter(answer="N").update(source_url=OTHER)
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    used, why = page.locator("#link").locator("xpath=..").locator("[data-rule]"), notice(page, "info")
+    yes, no = (page.locator(f'[data-test="given-{answer}"]') for answer in "YN")
+
+    def expect_used(whose: Locator | None, name: str) -> None:
+        shows(used, name)
+        shows(why, "why")
+        assert used.inner_text() in why.inner_text()  # said beside the answer as well
+        for card in (yes, no):
+            expect(card.locator("[data-take]")).to_have_attribute("aria-pressed", str(card is whose).lower())
+        if whose:
+            expect(used).to_contain_text(re.compile(rf"\b{whose.locator('[data-name]').inner_text()}$"))
+
+    shows(used, "would-take")
+    press(page, "y")
+    expect_used(yes, "link-of")
+    press(page, "n")
+    expect_used(no, "link-of")
+    yes.locator("[data-take]").click()
+    expect_used(yes, "link-of")
+    paste(page, f"{LINK}_2")
+    expect_used(None, "link-own")
+    press(page, "w")
+    saved(page, 5)
+    assert Label.objects.get(slot__number=3).source_url == f"{LINK}_2"
+    shows(used, "would-take")
 
 
 def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_page) -> None:
