@@ -63,7 +63,7 @@ PAGES = {
     "system-new": Page("systems", "Set up {spec.label}"),
     "system-clone": Page("system", "Clone", "Clone {shown_name}", "Clone {shown_name}"),
     "system-retrain": Page("system", "Retrain", "Retrain {shown_name}", "Retrain {shown_name}"),
-    "system-delete": Page("system", "Delete", "Delete {system.name}", "Delete the system {system.name}"),
+    "system-delete": Page("system", "Delete", "Delete {shown_name}", "Delete the system {shown_name}"),
     "runs": Page("graph", "Runs", "Runs on {graph.name}"),
     "run": Page("runs", "{shown_name}", "Run of {shown_name} on {graph.name}", "Run {shown_name}"),
     # pools
@@ -102,9 +102,9 @@ PAGES = {
     "annotator": Page("annotators", "{detail.person.username}", "{detail.person.username} in {pool.name}"),
     "withdraw": Page(
         "campaign",
-        "Take labels back",
-        "Take back the labels of {person.username}",
-        "Take back the labels of {person.username}",
+        "Withdraw labels",
+        "Withdraw the labels of {person.username}",
+        "Withdraw the labels of {person.username}",
     ),
     # campaigns, for the people who label
     "annotate": Page("", _("Annotate {campaign.pool.name}")),

@@ -85,7 +85,7 @@ def audit_drawn(drawn: AuditDrawn) -> str:
 
 def labels_withdrawn(person: User, done: Withdrawal) -> str:
     return (
-        f"{counted(done.labels, 'label')} of {person.username} taken back. To be labelled again: {done.reopened:,}; "
+        f"{counted(done.labels, 'label')} of {person.username} withdrawn. To be labelled again: {done.reopened:,}; "
         f"to be adjudicated again: {done.to_adjudicate:,}. Judgements that are open until then: {done.judgements:,} "
         f"({done.positive:,} positive, {done.negative:,} negative)."
     )

@@ -32,6 +32,7 @@ from evaluation.sections.wording import (
     named_ticks,
     places_on_both,
     set_notes,
+    system_words,
     undefined_notes,
     words,
 )
@@ -209,7 +210,7 @@ def _side_means(context: Context, name: str) -> Floats:
 
 def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> str:
     """Say which system is best on each side; `mean` [systems, sides]."""
-    leaders = [words([systems[i] for i in best_of(mean[:, side], measure)]) for side in range(len(SIDES))]
+    leaders = [system_words(systems[i] for i in best_of(mean[:, side], measure)) for side in range(len(SIDES))]
     if not all(leaders):
         return ""
     if leaders[0] == leaders[1]:

@@ -11,6 +11,7 @@ from evaluation.sections.relation_shares import relation_shares, reweighting
 from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, number
 from evaluation.sections.wording import signed
 from evaluation.statistics.groups import boxes, by_relation
+from pooling.systems.shown_names import shown_name
 
 
 def all_relations(context: Context) -> list[Section]:
@@ -93,8 +94,9 @@ def _medians(
         return f"No system's median relation changes from {old.labels.name} to {new.labels.name}."
     digits = 1 if abs(medians[i]) >= 10 else 4
     return (
-        f"The median relation of {systems[i]} moves most: {measure.label} {signed(medians[i], digits)} under"
-        f" {old.labels.name}, {signed(medians[len(systems) + i], digits)} under {new.labels.name}."
+        f"The median relation of {shown_name(systems[i])} moves most: {measure.label}"
+        f" {signed(medians[i], digits)} under {old.labels.name},"
+        f" {signed(medians[len(systems) + i], digits)} under {new.labels.name}."
     )
 
 

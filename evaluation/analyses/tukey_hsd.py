@@ -147,7 +147,7 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
         return Column(key, label, kind, note), lambda i: cell(p[i], reason)
 
     columns: list[tuple[Column, Callable[[int], Cell]]] = [
-        (Column("pair", "Pair", "text"), lambda i: f"{systems[tests.first[i]]} − {systems[tests.second[i]]}"),
+        (Column("pair", "Pair", "systems"), lambda i: f"{systems[tests.first[i]]} − {systems[tests.second[i]]}"),
         column("difference", "Difference", tests.difference, "value", better),
         column("p", "t-test p", tests.p),
         column("holm", "Holm", tests.corrected("holm")),

@@ -150,7 +150,7 @@ class TripleDetail:
         if self.history is not None and self.history.is_adjudicated:
             return BY_ADJUDICATOR
         if self.judgement.verdict == Verdict.UNDECIDED:
-            return "Undecided: labels were reopened, taken back, or differ."
+            return "Undecided: labels were reopened, withdrawn, or differ."
         return "By two people who agree." if self.history is not None else "By people."
 
 
@@ -176,7 +176,7 @@ def label_rows(detail: TripleDetail, names: bool) -> list[LabelRow]:
     """
     rows = []
     for label in detail.history.labels if detail.history else []:
-        counts = "no: taken back" if label.slot.state == SlotState.WITHDRAWN else "yes"
+        counts = "no: withdrawn" if label.slot.state == SlotState.WITHDRAWN else "yes"
         if hasattr(label, "superseded_by"):
             counts = "no: changed later"
         who = label.annotator.username if names else f"annotator {detail.numbers[label.annotator_id]}"

@@ -12,6 +12,7 @@ from evaluation.measures.rank_table import Floats
 from evaluation.sections.builders import chart, series_of
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, seed_columns
 from pooling.scoring.distributions import ALPHAS
+from pooling.systems.shown_names import shown_name
 
 NAMES = [f"{alpha:g}" for alpha in ALPHAS]
 BY_ALPHA = [Column(f"alpha_{name}", f"α = {name}") for name in NAMES]
@@ -124,27 +125,28 @@ def _hits(f1: dict[str, list[float]], chosen: dict[str, int], k: int) -> str:
     same = sum(max(of_system) == of_system[chosen[name]] for name, of_system in f1.items())
     lost = {name: max(of_system) - of_system[chosen[name]] for name, of_system in f1.items()}
     worst = max(lost, key=lambda name: lost[name])
-    most = f"; the most is lost by {worst}, {lost[worst]:.3f}" if lost[worst] > 0 else ""
+    most = f"; the most is lost by {shown_name(worst)}, {lost[worst]:.3f}" if lost[worst] > 0 else ""
     return f"At the α chosen on validation {same} of {len(f1)} systems have their highest F1@{k} on these labels{most}."
 
 
 def _by_k(part: str, system: str, which: Which, values: Sequence[np.ndarray], own: float, caption: str) -> Section:
     """Show recall or F1 of a system by k, [KS] at each α; `own` is its chosen α."""
     title, y, text = BY_K[part]
-    heading = f"Effect of α: {title}, {system}"
+    heading = f"Effect of α: {title}, {shown_name(system)}"
     last, chosen = len(ALPHAS) - 1, ALPHAS.index(own)
     drawn = sorted({0, max(chosen - 1, 0), chosen, min(chosen + 1, last), last})  # more lines cannot be told apart
     series = []
     for line, i in enumerate(drawn):
         name, wide = f"α = {NAMES[i]}{' ✓' if i == chosen else ''}", i == chosen
         series.append(series_of(name, KS.tolist(), values[i], measure=line, plain=True, wide=wide))
+    by_alpha = f"{y} of {shown_name(system)} by α, {which}"
     rows: list[list[Cell]] = [[int(k), *(float(of_alpha[k - 1]) for of_alpha in values)] for k in KS]
     return Section(
         f"alpha-{part}",
         heading,
         text,
         caption,
-        [Table(f"alpha-{part}", f"{y} of {system} by α, {which}", [Column("k", "k", "count"), *BY_ALPHA], rows)],
+        [Table(f"alpha-{part}", by_alpha, [Column("k", "k", "count"), *BY_ALPHA], rows)],
         chart("lines", f"{heading}, a line for each of {len(series)} α", series, x="k", y=y, yaxis=FROM_ZERO),
     )
 

@@ -261,7 +261,7 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
             f"{runs.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
             [_protocol_table(one, part, limit)],
             _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
-            f"F1@{k} of {system}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."
+            f"F1@{k} of {shown_name(system)}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."
             if part == "f1"
             else "",
         )
@@ -274,4 +274,4 @@ def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Tab
     named += [(name, np.asarray(bound)) for name, bound in zip(LIMITS, limit, strict=True)]
     columns = [Column("k", "k", "count"), *(Column(name, name) for name, _ in named)]
     rows: list[list[Cell]] = [[int(k), *(float(values[k - 1]) for _, values in named)] for k in KS]
-    return Table(f"protocol-{part}", f"{PARTS[part]}@k of {one.system}", columns, rows)
+    return Table(f"protocol-{part}", f"{PARTS[part]}@k of {shown_name(one.system)}", columns, rows)

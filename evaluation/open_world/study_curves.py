@@ -22,12 +22,18 @@ from evaluation.open_world.kernels.study import (
 from evaluation.open_world.kernels.theory import expected_metric, expected_simulated
 from evaluation.open_world.study import StudyError, options_of
 from evaluation.open_world.study_files import StudyRanks, read_ranks
+from pooling.systems.shown_names import shown_name
 
 DIVISIONS = {  # how the missing ones are chosen among the open answers
     "independent": "drawn",
     "predicted-present": "what {chooser} predicts is there",
     "predicted-missing": "what {chooser} predicts is missing",
 }
+
+
+def division_words(division: str, chooser: str) -> str:
+    """Say how the missing ones are chosen: "what ComplEx predicts is there"."""
+    return DIVISIONS[division].format(chooser=shown_name(chooser))
 
 
 class CheckpointValues(NamedTuple):
@@ -150,7 +156,7 @@ class StudyView:
 
     @property
     def words(self) -> str:
-        return DIVISIONS[self.division].format(chooser=self.chooser)
+        return division_words(self.division, self.chooser)
 
 
 def view_of(study: Study, asked: Mapping[str, str]) -> StudyView:

@@ -14,10 +14,12 @@ from evaluation.open_world.study_curves import (
     StudyView,
     SystemCurve,
     densities_of,
+    division_words,
     theory_curve,
 )
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.section import Cell, Column, Section, Table, cell, numbers
+from pooling.systems.shown_names import shown_name
 
 GAIN = {
     "mrr": "Mean of 1/rank.",
@@ -229,7 +231,7 @@ def _finding(density: DensityCurves) -> str:
 def division_sections(study: Study, view: StudyView) -> list[Section]:
     """Return one density under all divisions, without the system that divides: all rows are of the same systems."""
     rows: list[list[Cell]] = []
-    for division, words in DIVISIONS.items():
+    for division in DIVISIONS:
         density = next((d for d in densities_of(study, division, view.chooser) if d.density == view.density), None)
         curves = [c for c in density.curves if c.system != view.chooser] if density else []
         if density is None or not curves:
@@ -238,7 +240,7 @@ def division_sections(study: Study, view: StudyView) -> list[Section]:
         rho = cell(float(np.mean([curve.values.rho for curve in curves])), UNDEFINED["rho"])
         for metric, label in METRICS.items():
             ends = [float(curve.values.sparse[metric][-1]) for curve in curves]
-            own = [words.format(chooser=view.chooser), label, rho, float(np.mean(ends)), max(ends) - min(ends)]
+            own = [division_words(division, view.chooser), label, rho, float(np.mean(ends)), max(ends) - min(ends)]
             rows.append([*own, *summary_row(same, metric)])
     columns = [
         Column("division", "Missing answers", "text"),
@@ -254,9 +256,9 @@ def division_sections(study: Study, view: StudyView) -> list[Section]:
         Section(
             "divisions",
             "When predictions decide what is missing",
-            f"Each question keeps its number of test answers; {view.chooser} says which they are: those that it ranks "
-            "best (a graph that was completed with it), or those that it ranks worst. No system is trained anew.",
-            f"Density {view.density:g}, the last checkpoint of {view.chooser}, which is left out.",
+            f"Each question keeps its number of test answers. {shown_name(view.chooser)} says which they are: those it"
+            " ranks best (as in a graph completed with it), or those it ranks worst. No system is trained anew.",
+            f"Density {view.density:g}, the last checkpoint of {shown_name(view.chooser)}, which is left out.",
             [Table("divisions", "Divisions of the open answers", columns, rows)],
         )
     ]

@@ -126,9 +126,9 @@ def _lemma_1() -> Section:
     return Section(
         "lemma-1",
         "Lemma 1. What an oracle reaches",
-        "Who knows the n answers and must return k entities has P = min(n/k, 1), R = min(k/n, 1) and"
-        " F1 = min(2n, 2k)/(n + k). Who may return at most k has P = 1, the same R, and F1 = min(2k/(n + k), 1): never"
-        " less.",
+        "An oracle that knows the n answers and must return k entities has P = min(n/k, 1), R = min(k/n, 1) and"
+        " F1 = min(2n, 2k)/(n + k). One that may return at most k has P = 1, the same R, and"
+        " F1 = min(2k/(n + k), 1): never less.",
         f"k = {K}. Means over the questions of this graph are the limits in figures 3 and 4.",
         [Table("lemma-1", f"Limits at k = {K} by the number of answers", columns, rows)],
     )

@@ -25,7 +25,7 @@ from evaluation.probe.sections import surface
 from evaluation.probe.slices import LETTER, Slice
 from evaluation.sections.relation_groups import ValuesUnder, by_bands, caption, values_under
 from evaluation.sections.section import Analysis, Cell, Column, Context, Part, Section, Table, cell, seed_columns
-from evaluation.sections.wording import places
+from evaluation.sections.wording import places, system_words
 from evaluation.statistics.groups import by_popularity
 from pooling.graphs.kernels.degrees import entity_degree
 from pooling.systems.shown_names import shown_name
@@ -188,7 +188,7 @@ def _claims(context: Context, full: ProbeAnswers, mrr: ValuesUnder) -> Section:
         found = mrr.means(groups)
         lead = (found.mean[embedding] > found.mean[rule])[found.count > 0]
         pair = [bool(first and near[1] > near[0]), bool(lead[:-1].all() and not lead[-1])]
-    asked = f"needs {' and '.join(PAIR)}"
+    asked = f"needs {system_words(PAIR)}"
     claims = [
         Claim("figure 1 (a)", "RNNLogic has more answers at rank 1, RotatE at ranks 2 to 100.", pair[0], asked),
         Claim(

@@ -100,8 +100,8 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
         pairs,
         [
             (Column("measure", "Measure", "measure"), lambda row: row[0].label),
-            (Column("ahead", "Ahead now", "text"), lambda row: systems[row[1].pairs[row[2], 0]]),
-            (Column("behind", "Behind now", "text"), lambda row: systems[row[1].pairs[row[2], 1]]),
+            (Column("ahead", "Ahead now", "system"), lambda row: systems[row[1].pairs[row[2], 0]]),
+            (Column("behind", "Behind now", "system"), lambda row: systems[row[1].pairs[row[2], 1]]),
             (Column("same", "Same order", "share", "share of the resamples"), lambda row: float(row[1].same[row[2]])),
         ],
     )

@@ -12,7 +12,7 @@ from evaluation.probe.kernel import popularity_weights, rank_scores
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.relation_groups import by_bands, caption
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell
-from evaluation.sections.wording import words
+from evaluation.sections.wording import system_words
 from pooling.graphs.kernels.degrees import band, band_names, entity_degree
 from pooling.systems.shown_names import shown_name
 
@@ -77,7 +77,7 @@ def _says_by_rank(context: Context, counts: np.ndarray, n: int) -> str:
         if len(most) == len(context.systems):
             return ""
         verb = "have" if len(most) > 1 else "has"
-        told.append(f"{words(most)} {verb} the most answers {where} ({int(values.max()):,} of {n:,})")
+        told.append(f"{system_words(most)} {verb} the most answers {where} ({int(values.max()):,} of {n:,})")
     return f"{told[0]}; {told[1]}."
 
 

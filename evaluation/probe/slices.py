@@ -12,6 +12,7 @@ from evaluation.sections.builders import chart, series_of
 from evaluation.sections.relation_groups import caption
 from evaluation.sections.section import Cell, Column, Context, Section, Table, seed_cells
 from evaluation.sections.wording import places
+from pooling.systems.shown_names import shown_name
 
 LETTER = {"sharpness": "a", "robustness": "b"}
 MEANING = {
@@ -97,6 +98,6 @@ def _moves(systems: Sequence[str], answers: ProbeAnswers, cut: Slice, first: Flo
         return f"The order of the systems is the same at both ends, {ends}."
     i = int(np.abs(moved).argmax())
     return (
-        f"From {ends}, {int((moved != 0).sum())} of {len(systems)} systems change their place; {systems[i]} moves most,"
-        f" from {one[i]} to {other[i]}."
+        f"From {ends}, {int((moved != 0).sum())} of {len(systems)} systems change their place;"
+        f" {shown_name(systems[i])} moves most, from {one[i]} to {other[i]}."
     )

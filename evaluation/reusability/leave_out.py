@@ -15,6 +15,7 @@ from evaluation.sections.builders import chart, series_of
 from evaluation.sections.growth_curves import asked_rows, order_notes
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, number
 from evaluation.sections.wording import beside, named_ticks, signed
+from pooling.systems.shown_names import shown_name
 
 NOT_HERE = "it has no run here"
 NO_TAU = "fewer than two systems have a value, or one of the two orders ties them all"
@@ -135,9 +136,9 @@ def _table(context: Context, left: LeftOut, measure: Measure, what: str) -> Tabl
         ]
         columns += [Column("value", f"{measure.label} with all"), Column("change", "Own change", "change")]
     else:
-        columns.append(Column("places", "Places of its systems", "text", "with all labels and without"))
+        columns.append(Column("places", "Places of its systems", "systems", "with all labels and without"))
         columns.append(Column("change", "Own change", "change", f"of {measure.label}, mean over its systems"))
-    columns += [Column("other", "Largest shift of another", "text"), Column("other_places", "Its places", "text")]
+    columns += [Column("other", "Largest shift of another", "systems"), Column("other_places", "Its places", "text")]
     out, shifted = left.by_measure[measure.name], left.shifted(measure.name)
     rows = []
     for g, group in enumerate(left.groups):
@@ -188,7 +189,9 @@ def _chart(context: Context, left: LeftOut, plural: str) -> Chart:
     for i, measure in enumerate(context.measures):
         tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
         said = [signed(value) if np.isfinite(value) else "undefined" for value in tau]
-        hover = [f"without {name}, {measure.label}: {value}" for name, value in zip(names, said, strict=True)]
+        hover = [
+            f"without {shown_name(name)}, {measure.label}: {value}" for name, value in zip(names, said, strict=True)
+        ]
         series.append(series_of(measure.label, np.arange(len(names)) + offset, tau, measure=i, hover=hover))
     lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
     axes = {"yrange": [min(0.0, lowest) - 0.05, 1.05], "xaxis": named_ticks(names, divided=True)}
@@ -213,7 +216,8 @@ def says(context: Context, left: LeftOut, what: str) -> str:
     tau = f"tau is {least} each time" if least == greatest else f"tau is at least {least}"
     if most == 0:
         return f"By {measure.label} no system moves when {whom} is left out; {tau}."
-    return f"By {measure.label} {system} moves most when {whom} is left out, from place {before} to {after}; {tau}."
+    moved = f"{shown_name(system)} moves most when {whom} is left out, from place {before} to {after}"
+    return f"By {measure.label} {moved}; {tau}."
 
 
 def left_json(context: Context, left: LeftOut) -> Json:

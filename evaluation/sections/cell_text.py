@@ -10,7 +10,7 @@ MOST_NAMES, MOST_REASONS = 4, 8  # listed under a table before "and n more"
 
 def is_number(kind: str) -> bool:
     """Whether the cells of a column of this kind are numbers."""
-    return kind not in ("text", "system", "measure")
+    return kind not in ("text", "system", "systems", "measure")
 
 
 def cell_text(value: Any, kind: str) -> str:

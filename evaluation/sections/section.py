@@ -34,7 +34,7 @@ Cell = str | int | float | None | Json
 class Column:
     key: str
     label: str
-    kind: str = "value"  # text, count, value (decimals by size), share (of 1, as percent), p, system, measure
+    kind: str = "value"  # text, count, value (decimals by size), share (of 1, as percent), p, measure, system, systems
     note: str = ""  # what it is, shown on hover
 
 

@@ -11,7 +11,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
-from pooling.systems.shown_names import shown_name
+from pooling.systems.shown_names import shown_name, shown_names
 
 register = template.Library()
 register.filter("is_number", is_number)
@@ -75,7 +75,7 @@ def _row_head(value: Any, kind: str, not_comparable: Collection[str]) -> str:
 
 def _text(value: Any, kind: str) -> str:
     text = cell_text(value, kind)
-    return shown_name(text) if kind == "system" else text
+    return shown_names(text) if kind in ("system", "systems") else text
 
 
 @register.filter

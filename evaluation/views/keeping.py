@@ -69,7 +69,7 @@ def _archive(request: SignedInRequest, subject: Graph | Pool, page: str) -> Http
             keeping.take_back(subject, request.user)
             return f"{subject.name} is in the lists again."
         keeping.archive(subject, request.user)
-        return f"{subject.name} is archived: it is in no list, and can be taken back."
+        return f"{subject.name} is archived: lists no longer show it, and you can restore it."
 
     if said := or_message(request, move):
         messages.success(request, said)

@@ -22,7 +22,7 @@ from evaluation.enums import EvaluationJob
 from evaluation.forms.open_world_study import StudyForm
 from evaluation.models import Study, StudyRun
 from evaluation.open_world.study import StudyError, begin_study, is_under_way, jobs_of, options_of, start_preparing
-from evaluation.open_world.study_curves import DIVISIONS, StudyView, view_of
+from evaluation.open_world.study_curves import DIVISIONS, StudyView, division_words, view_of
 from evaluation.open_world.study_sections import study_sections
 from evaluation.open_world.theory_page import SECTIONS, sections_of
 from evaluation.open_world.theory_settings import METRICS, SLIDERS, TheorySettings, parse_theory
@@ -102,7 +102,7 @@ def study(request: HttpRequest, name: str) -> HttpResponse:
 def _shown(sections: list[dict[str, Any]], view: StudyView) -> dict[str, Any]:
     curves = [s for s in sections if s["chart"] and s["key"] != "summary"]
     others = [s for s in sections if s not in curves]
-    divisions = {key: words.format(chooser=view.chooser) for key, words in DIVISIONS.items()}
+    divisions = {key: division_words(key, view.chooser) for key in DIVISIONS}
     query = _query(view)
     return {"view": view, "curves": curves, "others": others, "query": query, "divisions": divisions}
 

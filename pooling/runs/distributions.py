@@ -37,6 +37,7 @@ from pooling.scoring.distributions import ALPHAS, DistributionResult, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite
 from pooling.systems import get_system
+from pooling.systems.shown_names import shown_name
 from pooling.systems.spec import SystemSpec, with_neutral
 
 PREDICTIVE = "predictive.npz"
@@ -101,9 +102,9 @@ def predict_for_pool(system: System, pool: Pool, progress: Progress) -> None:
     if system.is_imported:
         progress.log(_imported(system))
         return
-    watch = progress.watch(f"distributions of {system.name}", "questions")
+    watch = progress.watch(f"distributions of {shown_name(system.name)}", "questions")
     store_predictive(system, wanted_triples(pool, open_graph(system.graph)), watch)
-    store_validation(system, progress.watch(f"validation scores of {system.name}", "questions"))
+    store_validation(system, progress.watch(f"validation scores of {shown_name(system.name)}", "questions"))
 
 
 def score(job: Job, progress: Progress) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from pooling.systems import SYSTEMS
 
 _NAMES = ("name", "x", "rows", "columns", "ticktext", "hover")  # keys of a chart that hold names
+_WORD = re.compile(r"[\w-]+")
 _SEED = re.compile(r"(?P<name>.+)-s(?P<seed>\d+)")
 
 
@@ -17,6 +18,11 @@ def shown_name(name: str) -> str:
     if seed and seed["name"] in SYSTEMS:
         return f"{SYSTEMS[seed['name']].label} (seed {seed['seed']})"
     return name
+
+
+def shown_names(text: str) -> str:
+    """Return a text with each system in it named as in the literature: "TransE 3 → 2" for "transe 3 → 2"."""
+    return _WORD.sub(lambda found: shown_name(found[0]), text)
 
 
 def shown_in_chart(data: Any, place: str = "") -> Any:

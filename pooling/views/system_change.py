@@ -22,7 +22,7 @@ from pooling.training.compare import shown
 from pooling.training.train import refuse_imported
 from pooling.views.find import find_graph, find_system
 
-ARCHIVED = "{} is archived. Pools that use it keep it; it can be taken back."
+ARCHIVED = "{} is archived. Pools that use it keep it; you can restore it."
 TAKEN_BACK = "{} is in the lists again."
 
 

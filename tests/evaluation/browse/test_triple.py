@@ -133,10 +133,10 @@ def test_changed_and_withdrawn_labels_stay_and_count_no_more(world: World):
     told = inspected(world.pool, item.triple)
     assert [(row.answer, row.counts) for row in label_rows(told, names=True)] == [
         ("yes", "no: changed later"),
-        ("yes", "no: taken back"),
+        ("yes", "no: withdrawn"),
         ("no", "yes"),
     ]
-    assert told.settled == "Undecided: labels were reopened, taken back, or differ."
+    assert told.settled == "Undecided: labels were reopened, withdrawn, or differ."
     assert evidence_of([item.triple_id]) == {item.triple_id: [Evidence("no", LINK, True, False)]}
 
 
@@ -147,7 +147,7 @@ def test_a_reopened_judgement_is_undecided_with_both_labels(world: World):
     reopen_judgement(item, by=world.manager, reason="doubt")
     told = inspected(world.pool, item.triple)
     assert (told.state, told.item and told.item.reopened) == (TripleState.UNJUDGED, True)
-    assert told.settled == "Undecided: labels were reopened, taken back, or differ."
+    assert told.settled == "Undecided: labels were reopened, withdrawn, or differ."
     assert [row.counts for row in label_rows(told, names=True)] == ["yes", "yes"]
 
 

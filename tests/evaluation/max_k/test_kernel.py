@@ -29,7 +29,7 @@ KS = np.arange(1, 101)
 @pytest.fixture(autouse=True)
 def _no_warnings():
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         yield
 
 

@@ -158,7 +158,7 @@ def test_effect_of_alpha_at_the_chosen_one_is_what_the_models_have(stored: Pool,
     hits = [name for name, row in chosen.items() if row[5] == most[name]]
     lost = {name: most[name] - row[5] for name, row in chosen.items()}
     worst = max(lost, key=lambda name: lost[name])
-    said = f"; the most is lost by {worst}, {lost[worst]:.3f}." if lost[worst] else "."
+    said = f"; the most is lost by {shown_name(worst)}, {lost[worst]:.3f}." if lost[worst] else "."
     assert sections["alpha"].finding == (
         f"At the α chosen on validation {len(hits)} of 3 systems have their highest F1@10 on these labels{said}"
     )

@@ -117,7 +117,7 @@ def test_figures_have_the_numbers_of_the_paper(labelled: Pool, monkeypatch):
     finish(make_study())
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert sections["figure-7"].title.startswith("Figure 7. All metrics, density 0.9, missing: drawn")
-    assert sections["figure-14"].title.startswith("Figure 14. All metrics, density 0.6, missing: what distmult")
+    assert sections["figure-14"].title.startswith("Figure 14. All metrics, density 0.6, missing: what DistMult")
     assert "all-drawn-60" in sections
 
 

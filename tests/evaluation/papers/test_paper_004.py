@@ -110,7 +110,7 @@ def test_other_figures_are_those_of_the_page_probe(labelled: Pool, sections: dic
 
 def test_claims_are_told_from_the_systems(labelled: Pool, sections: dict, monkeypatch):
     told = [row[2] for row in sections["claims"].tables[0].rows]
-    assert told[:2] == ["cannot be told: needs rnnlogic and rotate"] * 2
+    assert told[:2] == ["cannot be told: needs RNNLogic and RotatE"] * 2
     values = np.array(
         [[answers(labelled, "full-test", a, b)[s] for a, b in POINTS["a"]] for s in ("transe", "complex")]
     )

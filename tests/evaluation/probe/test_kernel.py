@@ -25,7 +25,7 @@ from evaluation.probe.kernel import (
 @pytest.fixture(autouse=True)
 def _no_warning():
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         yield
 
 

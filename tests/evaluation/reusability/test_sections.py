@@ -20,6 +20,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, PooledTriple, System
 from pooling.pools.build import score_for_pool, unpack_provenance
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, sections_of
 from tests.factories import make_system, progress_of
 
@@ -130,7 +131,7 @@ def test_finding_names_who_moves_most(labelled: Pool):
     most = max(KINDS, key=lambda name: shift[name])
     least = f"{min(columns['tau'].values()):.2f}".replace("-", "−")
     assert sections["leave-system"].finding == (
-        f"By Micro MRR {most} moves most when it is left out, from place {columns['place'][most]:.0f} to"
+        f"By Micro MRR {shown_name(most)} moves most when it is left out, from place {columns['place'][most]:.0f} to"
         f" {columns['place_without'][most]:.0f}; tau is at least {least}."
     )
 

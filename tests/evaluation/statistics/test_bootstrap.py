@@ -96,7 +96,7 @@ def test_bootstrap_leaves_a_system_out_that_is_undefined_on_a_question():
 def test_bootstrap_without_an_order_is_undefined(systems, questions):
     sums = sums_of({"m": random_values(1, np.arange(questions), SKILL[:systems], unit="question")})
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         found = bootstrap_correlations(sums, sums, np.random.default_rng(3), resamples=10)["m"]
     for interval in found.values():
         assert np.isnan([interval.value, interval.low, interval.high]).all()

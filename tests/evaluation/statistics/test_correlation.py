@@ -135,14 +135,14 @@ def test_tau_ap_weighs_a_swap_at_the_top_more_than_tau_does():
 @pytest.mark.parametrize(("one", "other"), [([1.0], [2.0]), ([], []), ([np.nan, 1], [1, 2])])
 def test_correlation_is_undefined_with_fewer_than_two_systems(name, one, other):
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
 
 
 @pytest.mark.parametrize("name", ["tau_b", "tau_ap", "spearman"])
 def test_correlation_is_undefined_if_one_side_ties_all(name):
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RuntimeWarning)
         for one, other in (([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 2.0], [5.0, 5.0])):
             assert np.isnan(CORRELATIONS[name].compute(np.array(one), np.array(other)))
 

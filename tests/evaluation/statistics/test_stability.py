@@ -159,7 +159,7 @@ def test_question_stability_has_the_usual_sizes_and_reaches_one_at_all_questions
         question_stability(sums, rng, sizes=(0.6,), halves=True)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_question_stability_without_questions_or_measures_is_undefined(world):
     w = world(4)
     w.state[:] = LabelState.NEGATIVE

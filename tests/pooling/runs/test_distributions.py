@@ -245,7 +245,7 @@ def test_the_scoring_job_makes_them_unless_it_is_told_not_to(pool: Pool):
     score_job.score(usual, Progress(usual))
     assert has_predictive(Run.objects.get(system=system), wanted)
     usual.refresh_from_db()
-    assert (usual.stage, usual.unit) == ("validation scores of complex", "questions")
+    assert (usual.stage, usual.unit) == ("validation scores of ComplEx", "questions")
     assert usual.done == usual.total > 0
 
 
