@@ -71,7 +71,7 @@ export class Bulk {
     const rows = this.rows;
     this.rows = [];
     for (const row of rows) if (row.done?.state === "waiting") row.done = null;
-    view.page.say("info", null);
+    view.page.say("info", message("reopened", filled(gettext("Reopened: {n} candidates."), { n: number(rows.length) })));
     view.page.changed();
     view.goTo(rows[0].item.slot);
   }

@@ -11,7 +11,7 @@ const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
 const APART = message("apart", gettext("That answer was kept apart: it cannot be changed."));
-const CHANGING = message("changing", gettext("You are changing your answer. Undo again goes further back; Esc leaves it as it is."));
+const CHANGING = message("changing", gettext("Reopened: answer again, or Esc leaves it as it is. Undo again goes further back."));
 
 export class One {
   // more: {shown(item), check(answer), comment(answer), value(), extra(), linkChanged()} of the page

@@ -25,6 +25,10 @@ export class Rows {
     this.nextButton = document.querySelector("[data-bar] [data-next]");
     this.more = document.querySelector("[data-bar] [data-more]");
     this.bulk = new Bulk(this, this.more.querySelector("[data-rest]"));
+    this.evidence = this.find(".zone-evidence");
+    this.fold = this.find("[data-fold]");
+    this.fold.addEventListener("click", () => this.unfold(this.fold.getAttribute("aria-expanded") === "false"));
+    this.root.addEventListener("focusin", ({ target }) => target !== this.fold && this.unfold(this.evidence.contains(target)));
     this.passage.addEventListener("input", () => this.page.drafts.passages.set(this.group, this.passage.value.trim()));
     for (const field of [this.link.field, this.passage]) {
       field.addEventListener("keydown", (event) => {
@@ -165,6 +169,7 @@ export class Rows {
 
   showNext() {
     const open = [...this.rows.values()].filter((shown) => !shown.row.done).length;
+    this.page.bar.enable(this.at !== null); // when all are answered, there is nothing that an answer could be about
     this.nextButton.hidden = open > 0 || !this.rows.size;
     this.bulk.show(open);
     this.find("[data-left]").textContent = open ? filled(gettext("{n} of {all} left"), { n: number(open), all: number(this.rows.size) }) : gettext("all answered");
@@ -185,6 +190,7 @@ export class Rows {
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
     this.rows.get(slot)?.activate(true);
+    this.page.bar.enable(slot !== null);
     this.markBar();
   }
 
@@ -251,7 +257,9 @@ export class Rows {
     const { group, slot } = row.item;
     if (group === this.group) this.goTo(slot);
     else this.showGroup(group, slot);
-    this.page.announce(message("changing", filled(gettext("You answered {answer}. Another answer replaces it."), { answer: SAID[row.done.given.answer] })));
+    this.page.say("info", message("changing", filled(gettext("Reopened: {name}. You answered {answer}; another answer replaces it."), {
+      name: this.rows.get(slot).candidate.label, answer: SAID[row.done.given.answer],
+    })));
   }
 
   searchFor(both) {
@@ -282,6 +290,12 @@ export class Rows {
   showLast() {
     const last = this.page.drafts.last.get(this.group);
     this.link.offer("last", last, last && shorten(last));
+  }
+
+  // On a phone, evidence is one line above the rows; unfolded, it lies over them.
+  unfold(is) {
+    this.evidence.classList.toggle("unfolded", is);
+    this.fold.setAttribute("aria-expanded", String(is));
   }
 
   searches() {

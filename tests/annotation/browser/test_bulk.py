@@ -28,6 +28,7 @@ def test_undo_takes_all_of_them_back_and_nothing_is_sent(no_links, open_page) ->
     ready(page)
     press(page, "n", "r", "u")
     assert rows(page).locator("xpath=self::*[@data-state='open']").count() == 6
+    shows(notice(page, "info"), "reopened")
     press(page, "y")
     saved(page, 2)
     assert list(Label.objects.order_by("id").values_list("answer", "is_bulk")) == [("N", False), ("Y", False)]

@@ -12,6 +12,7 @@ from tests.annotation.browser.hands import (
     candidate,
     eventually,
     idle,
+    notice,
     numbers_in,
     paste,
     press,
@@ -91,8 +92,13 @@ def test_all_rows_answered_leads_to_the_next_question(no_links, open_page) -> No
     press(page, *"yynynyy")
     expect(page.locator("[data-next]")).to_be_focused()
     shoot(page, "group-done")
+    answers_given = page.locator(".answers > [data-answer]")
+    assert answers_given.evaluate_all("(buttons) => buttons.map((one) => one.disabled)") == [True] * 3
     press(page, "y")  # there is no row that it could be about
     saved(page, 7)
+    press(page, "ArrowUp")
+    assert answers_given.evaluate_all("(buttons) => buttons.map((one) => one.disabled)") == [False] * 3
+    press(page, "ArrowDown")
     press(page, "Enter")
     assert page.locator("#group-question").inner_text() != first
     expect(rows(page)).to_have_count(7)
@@ -168,6 +174,8 @@ def test_undo_goes_to_the_last_answer_also_of_the_question_before(no_links, open
     assert page.locator("#group-question").inner_text() != first
     press(page, "u")
     assert (page.locator("#group-question").inner_text(), candidate(row_at(page))) == (first, names[-1])
+    shows(notice(page, "info"), "changing")
+    expect(notice(page, "info")).to_contain_text(names[-1])
     press(page, "u")
     assert candidate(row_at(page)) == names[-2]
     press(page, "n")
@@ -267,3 +275,33 @@ def test_time_of_a_row_begins_at_the_answer_before(no_links, open_page) -> None:
     saved(page, 2)
     assert [*Label.objects.order_by("id").values_list("active_ms", flat=True)] == [1500, 500]
     eventually(page, lambda: set(Label.objects.values_list("away_ms", flat=True)), {0})
+
+
+def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_page) -> None:
+    page = open_page(world.ann, view="group", width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    fold, passage = page.locator("[data-fold]"), page.locator("#question-passage")
+    zone = page.locator(".zone-rows").bounding_box()
+    seen = page.evaluate(
+        """() => {
+            const {top, bottom} = document.querySelector(".zone-rows").getBoundingClientRect();
+            const names = [...document.querySelectorAll(".candidate-name")].map((one) => one.getBoundingClientRect());
+            return names.filter((name) => name.top >= top && name.bottom <= bottom).length;
+        }"""
+    )
+    assert seen >= 4
+    expect(passage).to_be_hidden()
+    fold.click()
+    expect(passage).to_be_visible()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    passage.fill("It says so.")
+    press(page, "Enter")
+    expect(passage).to_be_hidden()
+    page.locator("#question-link").fill("https://example.com/a")
+    expect(passage).to_be_visible()
+    press(page, "Enter")
+    expect(passage).to_be_hidden()
+    shows(page.locator("#question-link-error"), "not-verified")
+    expect(page.locator("#question-link-error")).to_be_visible()
+    assert page.locator(".zone-rows").bounding_box() == zone
