@@ -112,10 +112,16 @@ class Counted(Fields):
 
 
 class ProgressData(Fields):
-    today = serializers.IntegerField()
-    total = serializers.IntegerField()
+    today = serializers.IntegerField(help_text="Your labels today, without decisions of disputes.")
+    total = serializers.IntegerField(help_text="Your labels in all, without decisions of disputes.")
     items = serializers.IntegerField()
     left = serializers.IntegerField(help_text="Questions that you can still be given, with those that you hold.")
+    decided_today = serializers.IntegerField(
+        allow_null=True, help_text="Disputes that you decided today. Null unless you are an adjudicator."
+    )
+    decided = serializers.IntegerField(
+        allow_null=True, help_text="Disputes that you decided in all. Null unless you are an adjudicator."
+    )
     disputes = serializers.IntegerField(
         allow_null=True, help_text="Disputes that you can decide now. Null unless you are an adjudicator."
     )

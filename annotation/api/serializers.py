@@ -165,14 +165,16 @@ def result_data(result: SubmitResult) -> dict[str, Any]:
 
 
 def progress_data(user: User, campaign: Campaign) -> dict[str, int | None]:
-    today, total = label_counts(user, campaign)
+    counts = label_counts(user, campaign)
     left = questions_left(user, campaign)
     # unreleased items count too: a count that grows would reveal batches. So do audited triples and gold items: more
     # answers than triples would reveal that some are not of the pool
     asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
-    disputes = disputes_left(user, campaign) if is_adjudicator(user, campaign) else None
     items = asked + campaign.golds.count()
-    return {"today": today, "total": total, "items": items, "left": left, "disputes": disputes}
+    told: dict[str, int | None] = {"today": counts.today, "total": counts.total, "items": items, "left": left}
+    decides = is_adjudicator(user, campaign)
+    told["decided_today"], told["decided"] = (counts.decided_today, counts.decided) if decides else (None, None)
+    return told | {"disputes": disputes_left(user, campaign) if decides else None}
 
 
 # fields of a campaign that are no rules, or that everybody in it is told

@@ -21,11 +21,12 @@ from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import statements_now
 from pooling.graphs.opening import open_graph
+from pooling.questions.relation_names import relation_words
 
 
 class Dispute(NamedTuple):
     question: str
-    relation: str
+    relation: str  # in words
     since: datetime | None  # its last label, or its reopening
     labels: int  # that were given on it so far
     difference: str
@@ -84,11 +85,11 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
         last=Max("labels__created_at"), num_labels=Count("labels", filter=Q(labels__supersedes=None))
     )
     by_id = items.in_bulk([slot.item_id for slot in slots])
-    found, relations = [by_id[slot.item_id] for slot in slots], open_graph(campaign.pool.graph).relations
+    found, graph = [by_id[slot.item_id] for slot in slots], open_graph(campaign.pool.graph)
     return [
         Dispute(
             question,
-            relations[item.triple.relation],
+            relation_words(graph.relation_name(item.triple.relation)),
             item.triple.judgement.decided_at if item.reopened and hasattr(item.triple, "judgement") else item.last,
             item.num_labels,
             answer_difference(given[item.pk]),

@@ -100,12 +100,18 @@ def own_labels(user: User, campaign: Campaign) -> OwnLabels:
     ).order_by("-created_at")
 
 
+class LabelCounts(NamedTuple):
+    today: int  # labels
+    total: int
+    decided_today: int  # disputes
+    decided: int
+
+
 @dataclass(frozen=True)
 class OwnProgress:
     campaign: Campaign
     roles: tuple[str, ...]
-    today: int
-    total: int
+    counts: LabelCounts
     left: int  # questions, as questions_left() counts them
     has_questions: bool  # something is waiting for this person to label
     disputes: int | None  # as disputes_left() counts them; None unless the person is an adjudicator
@@ -113,18 +119,23 @@ class OwnProgress:
     training: int  # questions of the training that comes first; 0: none, or it is passed
 
 
-def label_counts(user: User, campaign: Campaign) -> tuple[int, int]:
-    """Return this person's labels today and in all.
+def label_counts(user: User, campaign: Campaign) -> LabelCounts:
+    """Return this person's labels and decisions of disputes, today and in all.
 
     A changed label counts once, and the answer to a check counts as a label.
     """
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Count("pk", filter=Q(created_at__gte=midnight))
-    counts = [
-        answers.filter(annotator=user, supersedes=None).aggregate(today=today, total=Count("pk"))
-        for answers in answers_in(campaign)
-    ]
-    return sum(count["today"] for count in counts), sum(count["total"] for count in counts)
+    is_today, is_decision = Q(created_at__gte=midnight), Q(slot__number=ADJUDICATION)
+    labels, checks = (answers.filter(annotator=user, supersedes=None) for answers in answers_in(campaign))
+    given = labels.aggregate(
+        today=Count("pk", filter=is_today & ~is_decision),
+        total=Count("pk", filter=~is_decision),
+        decided_today=Count("pk", filter=is_today & is_decision),
+        decided=Count("pk", filter=is_decision),
+    )
+    checked = checks.aggregate(today=Count("pk", filter=is_today), total=Count("pk"))
+    given |= {name: given[name] + checked[name] for name in checked}
+    return LabelCounts(**given)
 
 
 def questions_left(user: User, campaign: Campaign) -> int:
@@ -168,7 +179,7 @@ def own_progress(user: User) -> list[OwnProgress]:
         waits = held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
         waits = waits or may_release(campaign)  # a claim would release the next batch
         disputes = disputes_left(user, campaign) if CampaignRole.ADJUDICATOR in roles else None
-        counts = *label_counts(user, campaign), left
+        counts = label_counts(user, campaign), left
         answers, training = new_answers(user, campaign).count(), needs_training(campaign, user)
         training_items = campaign.training_items if training else 0
         found.append(OwnProgress(campaign, roles, *counts, waits, disputes, answers, training_items))

@@ -66,12 +66,14 @@ export class Progress {
   draw() {
     const parts = [["session", filled(gettext("{n} in this session"), { n: number(this.session) })], ["pace", this.pace()]];
     if (this.told) {
-      const { today, total, left, disputes } = this.told;
-      parts.push(this.ofGoal(today + this.ahead), ["total", filled(gettext("{n} by you"), { n: number(total + this.ahead) })]);
+      const { left, disputes } = this.told;
+      const [today, total] = (this.asks ? [this.told.today, this.told.total] : [this.told.decided_today, this.told.decided]).map((n) => n + this.ahead);
+      parts.push(this.asks ? this.ofGoal(today) : ["decided-today", filled(ngettext("{n} decision today", "{n} decisions today", today), { n: number(today) })]);
+      parts.push(["total", filled(gettext("{n} by you"), { n: number(total) })]);
       const open = Math.max((this.asks ? left : disputes) - this.ahead, 0);
       const words = this.asks ? gettext("{n} left for you") : ngettext("{n} dispute left", "{n} disputes left", open);
       parts.push(["left", filled(words, { n: number(open) })]);
-      const done = this.asks ? total + this.ahead : this.session; // labels in all are no decisions
+      const done = this.asks ? total : this.session;
       this.bar.max = Math.max(done + open, 1);
       this.bar.value = done;
     }

@@ -11,6 +11,8 @@ from tests.annotation.factories import LINK
 CLAIM, OWN = "/api/v1/campaigns/p1/claim", "/api/v1/campaigns/p1/labels"
 DISPUTED, PROGRESS = "/api/v1/campaigns/p1/claim-disputed", "/api/v1/campaigns/p1/progress"
 SUBMIT, DECIDE, FLAG = "/api/v1/labels", "/api/v1/decisions", "/api/v1/flags"
+# progress of a person who is no adjudicator
+NO_DISPUTES = {"disputes": None, "decided_today": None, "decided": None}
 RETURN, RENEW, RELEASE = "/api/v1/decisions/return", "/api/v1/slots/renew", "/api/v1/slots/release"
 
 

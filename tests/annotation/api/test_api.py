@@ -14,6 +14,7 @@ from tests.annotation.api.calls import (
     DECIDE,
     DISPUTED,
     FLAG,
+    NO_DISPUTES,
     OWN,
     PROGRESS,
     RETURN,
@@ -145,7 +146,7 @@ def test_submit_saves_and_brings_the_next(world, ann, items) -> None:
         "",
     )
     assert {item["slot"] for item in items[1:]} < {item["slot"] for item in body["items"]}
-    assert ann.get(PROGRESS).json() == {"today": 1, "total": 1, "items": 6, "left": 5, "disputes": None}
+    assert ann.get(PROGRESS).json() == {"today": 1, "total": 1, "items": 6, "left": 5, **NO_DISPUTES}
 
 
 def test_double_submit_is_one_label(ann, items) -> None:
@@ -246,7 +247,7 @@ def test_annotator_sees_nothing_of_systems_ranks_or_the_other_answer(world, as_u
         }  # fmt: skip
     assert set(told) == {"label", "kept", "repeated", "message", "state", "items", "sources"}
     progress = ben.get(PROGRESS).json()
-    assert progress == {"today": 1, "total": 1, "items": 6, "left": 5, "disputes": None}
+    assert progress == {"today": 1, "total": 1, "items": 6, "left": 5, **NO_DISPUTES}
     assert set(own) == {"next", "previous", "results"}
     assert [set(entry) for entry in own["results"]] == [
         {"label", "question", "answer", "source_url", "passage", "comment", "cause", "created_at", "changeable"}

@@ -7,7 +7,7 @@ from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import draw_audit
 from annotation.release.next_batch import release_next
 from annotation.release.settings import set_order
-from tests.annotation.api.calls import CLAIM, PROGRESS, post
+from tests.annotation.api.calls import CLAIM, NO_DISPUTES, PROGRESS, post
 
 # what the rows of an item and its batch are called, and what the pool knows of it
 WORDS = re.compile('batch|audit|sample|probab|filter|depth|order|types(?!":)|arm\\b|place', re.IGNORECASE)
@@ -24,7 +24,7 @@ def test_count_of_triples_stays_when_a_batch_is_released(world, as_user) -> None
         release_next(world.campaign)
     assert world.campaign.items.count() == 6
     told.append(client.get(PROGRESS).json())
-    assert told == [{"today": 0, "total": 0, "items": 6, "left": 6, "disputes": None}] * 3
+    assert told == [{"today": 0, "total": 0, "items": 6, "left": 6, **NO_DISPUTES}] * 3
 
 
 def test_triple_of_the_audit_sample_looks_like_any_other(world, as_user) -> None:

@@ -28,6 +28,7 @@ from tests.annotation.api.calls import (
     CLAIM,
     DISPUTED,
     FLAG,
+    NO_DISPUTES,
     OWN,
     PROGRESS,
     RELEASE,
@@ -233,7 +234,7 @@ def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) 
         post(ann, SUBMIT, body)
         sent.append(body["client_id"])
     assert [entry["label"] for entry in ann.get(OWN).json()["results"]] == sent[::-1]
-    assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7, "left": 0, "disputes": None}
+    assert ann.get(PROGRESS).json() == {"today": 7, "total": 7, "items": 7, "left": 0, **NO_DISPUTES}
 
 
 def test_window_of_the_last_ten_counts_gold_as_any(world, ann, gold, monkeypatch) -> None:

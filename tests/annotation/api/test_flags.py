@@ -7,7 +7,19 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Flag, Item, Label, Slot
-from tests.annotation.api.calls import DECIDE, DISPUTED, FLAG, PROGRESS, RENEW, RETURN, SUBMIT, claimed, given, post
+from tests.annotation.api.calls import (
+    DECIDE,
+    DISPUTED,
+    FLAG,
+    NO_DISPUTES,
+    PROGRESS,
+    RENEW,
+    RETURN,
+    SUBMIT,
+    claimed,
+    given,
+    post,
+)
 from tests.annotation.factories import label_and_release, make_check, make_gold, windows_closed
 
 
@@ -97,8 +109,8 @@ def test_dispute_is_not_returned_by_its_annotators(world, dispute, as_user) -> N
 
 def test_progress_counts_own_work_and_what_is_left_for_oneself(world, dispute, as_user) -> None:
     Label.objects.update(created_at=timezone.now() - timedelta(days=2))
-    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6, "left": 5, "disputes": None}
-    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6, "left": 5, "disputes": None}
+    assert as_user(world.ann).get(PROGRESS).json() == {"today": 0, "total": 1, "items": 6, "left": 5, **NO_DISPUTES}
+    assert as_user(world.cleo).get(PROGRESS).json() == {"today": 0, "total": 0, "items": 6, "left": 5, **NO_DISPUTES}
 
 
 def test_leases_of_others_are_not_renewed(world, as_user) -> None:

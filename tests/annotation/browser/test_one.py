@@ -147,6 +147,13 @@ def test_keys_do_nothing_in_a_field_a_dialog_or_when_switched_off(no_links, open
     press(page, "?")
     expect(page.locator('[data-dialog="keys"]')).to_be_visible()
     shoot(page, "dialog-keys")
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('[data-dialog="keys"] label')].map((label) => {
+            const [box, words] = [...label.children].map((one) => one.getBoundingClientRect());
+            return words.left > box.right && Math.abs(words.top - box.top) <= 6;
+        })"""
+    )
+    assert boxes == [True, True]  # the words begin beside their box
     press(page, "y")
     page.locator("[data-keys-on]").uncheck()
     page.locator('[data-dialog="keys"] [data-close]').click()

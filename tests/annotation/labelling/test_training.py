@@ -114,7 +114,7 @@ def test_training_and_unmarked_gold_never_share_an_item(world: World, training: 
 def test_its_answers_enter_nothing(world: World, training: Campaign):
     answer_round(training, world.ann, 4)
     assert not Label.objects.exists() and not CheckLabel.objects.exists()
-    assert label_counts(world.ann, training) == (0, 0)
+    assert label_counts(world.ann, training)[:2] == (0, 0)
     assert annotators(training) == [] and hours(training) == []
     told = own_data(world.ann)["training"]
     assert [(row["round"], row["pool"]) for row in told] == [(1, "p1")] * 4 and not own_data(world.ben)["training"]

@@ -231,7 +231,7 @@ def test_withdrawal_shows_nothing_to_who_was_withdrawn(world, item, other) -> No
         return ([(own.label.pk, own.ticket) for own in mine], counts, changeable_tickets(world.ann, world.campaign))
 
     before = seen()
-    assert [len(part) for part in before] == [1, 2, 1]
+    assert [len(part) for part in before] == [1, 4, 1]
     withdraw_labels(world.campaign, world.ann)
     assert seen() == before
     after, version = outcome_of(item), labels_version(world.pool)

@@ -76,6 +76,8 @@ def test_nothing_that_an_annotator_reads_tells_of_checks(world, as_user, kind) -
             "items": 6 + Gold.objects.count(),
             "left": left - number - 1,
             "disputes": None,  # only adjudicators are told
+            "decided_today": None,
+            "decided": None,
         }
         answers.append(progress)
     answers.append(api(client, "campaigns/p1/labels"))

@@ -62,9 +62,9 @@ def test_disputes_in_the_order_in_which_they_are_given_out(world, ada, items) ->
     shown = read(ada.get(URL)).rows
     assert [row[0] for row in shown] == [question(Item.objects.get(pk=pk)) for pk in expected]
     assert {row[0]: row[1:4] for row in shown} == {
-        question(items[0]): ["lived_in", "yes and no", "3"],
-        question(items[1]): ["lived_in", "no and can't tell", "3"],
-        question(items[2]): ["lived_in", "reopened", "3"],
+        question(items[0]): ["lived in", "yes and no", "3"],
+        question(items[1]): ["lived in", "no and can't tell", "3"],
+        question(items[2]): ["lived in", "reopened", "3"],
     }
     assert [row[5] for row in shown] == ["waits"] * 3
 
