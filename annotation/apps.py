@@ -9,17 +9,19 @@ class AnnotationConfig(AppConfig):
         from annotation.campaigns.lifecycle import answer_is_judged
         from annotation.campaigns.notices import send_next_digest
         from annotation.campaigns.overview import answer_pace
+        from annotation.campaigns.pool_states import answer_labelling
         from annotation.enums import AnnotationAct
         from annotation.jobs import JOBS
         from annotation.release.next_batch import release_growth
         from core.jobs.registry import register_beat, register_jobs
         from core.people.audit_log import register_acts
         from pooling.models import Pool
-        from pooling.signals import is_judged, pace_asked, pool_grew
+        from pooling.signals import is_judged, labelling_asked, pace_asked, pool_grew
 
         register_acts(AnnotationAct)
         register_jobs(JOBS)
         register_beat(send_next_digest)
         pool_grew.connect(release_growth, sender=Pool)
         is_judged.connect(answer_is_judged, sender=Pool)
+        labelling_asked.connect(answer_labelling, sender=Pool)
         pace_asked.connect(answer_pace)

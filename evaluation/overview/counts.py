@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from annotation.enums import SlotState, Verdict
+from annotation.enums import ItemState, SlotState, Verdict
 from annotation.models import Campaign, Item, Judgement, Membership, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.reading import unread_relations, without_words
@@ -57,6 +57,13 @@ class StageCounts:
             return False
         built_in = None in self.scored and self.pool.origin == PoolOrigin.BUILT
         return run.updated_at >= self.pool.created_at or system.pk in self.scored or built_in
+
+    @property
+    def is_under_way(self) -> bool:
+        """Return whether people label or decide still, so that figures and qrels will change."""
+        if self.campaign is None or self.campaign.is_closed or self.campaign.is_preparing:
+            return False
+        return bool(self.items.get(ItemState.OPEN) or self.items.get(ItemState.DISPUTED) or self.unreleased)
 
     @property
     def rank_rows(self) -> int:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
+from annotation.campaigns.pool_states import campaign_pill
 from annotation.enums import ItemState
 from annotation.questions.reading import write_address
 from config.stages import STAGES, Stage
@@ -23,10 +24,13 @@ class State(StrEnum):
     RUNNING = "running"
     DONE = "done"
     ATTENTION = "attention"
+    CLOSED = "cancelled"
 
     @property
     def label(self) -> str:
-        return {"waiting": "not started", "attention": "needs attention"}.get(self.value, self.value)
+        return {"waiting": "not started", "attention": "needs attention", "cancelled": "closed"}.get(
+            self.value, self.value
+        )
 
 
 class Step(NamedTuple):
@@ -49,6 +53,7 @@ class Summary(NamedTuple):
     state: State
     figures: Sequence[Count] = ()
     step: Step | None = None
+    words: str = ""  # of its pill; the label of the state if empty
 
 
 class StageStatus(NamedTuple):
@@ -58,6 +63,7 @@ class StageStatus(NamedTuple):
     figures: Sequence[Count]
     step: Step | None
     jobs: list[Job]
+    words: str
 
 
 def stage_statuses(counts: StageCounts) -> list[StageStatus]:
@@ -67,7 +73,8 @@ def stage_statuses(counts: StageCounts) -> list[StageStatus]:
         summary = _SUMMARIES[stage.key](counts)
         jobs = [job for job in counts.live_jobs if JOB_TYPES[job.kind].stage == stage.key]
         state = State.RUNNING if jobs and summary.state != State.ATTENTION else summary.state
-        statuses.append(StageStatus(stage, stage.url(counts.pool), state, summary.figures, summary.step, jobs))
+        words = (state == summary.state and summary.words) or state.label
+        statuses.append(StageStatus(stage, stage.url(counts.pool), state, summary.figures, summary.step, jobs, words))
     return statuses
 
 
@@ -159,22 +166,29 @@ def _labels(counts: StageCounts) -> Summary:
     if counts.campaign is None:
         text = "Let people judge the rest." if imported else "Open the campaign, so that people can be added."
         step = Step(text, reverse("campaign", args=[name])) if counts.imported < counts.to_people else None
+        if imported and step:
+            return Summary(State.RUNNING, imported, step, f"{100 * counts.imported // counts.to_people} % elsewhere")
         return Summary(State.DONE if imported else State.NOT_STARTED, imported, step)
     items = sum(counts.items.values())
     people = counts.members.get(CampaignRole.ANNOTATOR, 0)
     figures = [*imported, Count("labels", counts.labels, 2 * items), Count("annotators", people)]
     if counts.unreleased:
         figures.insert(-1, Count("triples not released yet", counts.unreleased, counts.to_people))
-    if (not counts.items.get(ItemState.OPEN) and not counts.unreleased) or counts.campaign.is_closed:
+    if not counts.items.get(ItemState.OPEN) and not counts.unreleased:
         return Summary(State.DONE, figures)
+    wanted = 2 * (items + counts.unreleased)
+    words = campaign_pill(counts.campaign.state, counts.labels, wanted, disputed=0).words
+    if counts.campaign.is_closed:
+        return Summary(State.CLOSED, figures, words=words)
     url = reverse("campaign", args=[name])
     if counts.campaign.is_paused:
         return Summary(State.ATTENTION, figures, Step("The campaign is paused. Open it again to go on.", url))
     if people < 2:
         return Summary(State.ATTENTION, figures, Step("Add annotators: each triple needs two.", url))
     state = State.RUNNING if counts.labels else State.NOT_STARTED
-    left = 2 * (items + counts.unreleased) - counts.labels
-    return Summary(state, figures, Step(f"{left:,} label{'' if left == 1 else 's'} to go. See progress.", url))
+    left = wanted - counts.labels
+    step = Step(f"{left:,} label{'' if left == 1 else 's'} to go. See progress.", url)
+    return Summary(state, figures, step, words if counts.labels else "")
 
 
 def _adjudication(counts: StageCounts) -> Summary:
@@ -187,12 +201,14 @@ def _adjudication(counts: StageCounts) -> Summary:
     if counts.campaign is None or not counts.labels:
         return Summary(State.NOT_STARTED)
     if counts.campaign.is_closed:
-        return Summary(State.DONE, figures)
+        return Summary(State.CLOSED if disputed else State.DONE, figures)
     if disputed and not counts.members.get(CampaignRole.ADJUDICATOR):
         url = reverse("campaign", args=[counts.pool.name])
         return Summary(State.ATTENTION, figures, Step("Add an adjudicator: labels differ, and nobody decides.", url))
     if disputed:
-        return Summary(State.RUNNING, figures)
+        url = f"{reverse('campaign-triples', args=[counts.pool.name])}?state={ItemState.DISPUTED}"
+        step = Step(f"{disputed:,} dispute{'' if disputed == 1 else 's'} to decide. See them.", url)
+        return Summary(State.RUNNING, figures, step, f"{disputed:,} to decide")
     more = counts.items.get(ItemState.OPEN) or counts.unreleased
     return Summary(State.RUNNING if more else State.DONE, figures)
 
@@ -206,7 +222,7 @@ def _qrels(counts: StageCounts) -> Summary:
         return Summary(State.NOT_STARTED, judged, Step("Freeze the current judgements.", url))
     figures = [Count("frozen versions", counts.qrels), *judged, Count("judged since the last", counts.judged_since)]
     step = Step("Freeze a newer version when labels are in.", url) if counts.judged_since else None
-    return Summary(State.DONE, figures, step)
+    return _checked(counts, not counts.judged_since, figures, step)
 
 
 def _measures(counts: StageCounts) -> Summary:
@@ -214,7 +230,7 @@ def _measures(counts: StageCounts) -> Summary:
         return Summary(State.NOT_STARTED)
     figures = [Count("systems compared", sum(counts.covers(system) for system in counts.systems))]
     step = Step("See how the systems compare.", reverse("evaluation", args=[counts.pool.name]))
-    return Summary(State.DONE if counts.judged else State.NOT_STARTED, figures, step)
+    return _checked(counts, True, figures, step) if counts.judged else Summary(State.NOT_STARTED, figures, step)
 
 
 def _test_set(counts: StageCounts) -> Summary:
@@ -224,7 +240,16 @@ def _test_set(counts: StageCounts) -> Summary:
     figures = [Count("positive with the seeds", counts.positive)]
     if not counts.qrels:
         return Summary(State.NOT_STARTED, figures)
-    return Summary(State.DONE if counts.exports else State.NOT_STARTED, figures, step)
+    if not counts.exports:
+        return Summary(State.NOT_STARTED, figures, Step("Write the completed test set.", step.url))
+    return _checked(counts, not counts.judged_since, figures, step)
+
+
+def _checked(counts: StageCounts, is_newest: bool, figures: Sequence[Count], step: Step | None) -> Summary:
+    """Return a stage that rests on the labels: done only if these are complete, and nothing is newer than it."""
+    if is_newest and not counts.is_under_way:
+        return Summary(State.DONE, figures, step)
+    return Summary(State.RUNNING, figures, step, "provisional")
 
 
 _SUMMARIES: dict[str, Callable[[StageCounts], Summary]] = {

@@ -30,6 +30,7 @@ from evaluation.sections.section import Context
 from evaluation.sections.settings import RANKING, Settings, parse_settings
 from evaluation.views.analyses import settings_form, systems_form
 from pooling.models import Graph, Pool
+from pooling.pools.states import pool_states
 from pooling.views.find import find_pool
 
 NEWEST = 6
@@ -42,13 +43,14 @@ def home(request: SignedInRequest) -> HttpResponse:
         return render(request, "home.html", {"progress": own_progress(request.user), "opens_later": mine.exists()})
     pools = []
     shown = Pool.objects.filter(archived=False)
-    for pool in shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST]:
+    newest = list(shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST])
+    for pool in newest:
         stages = stage_statuses(stage_counts(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
     live = Job.objects.filter(state__in=LIVE).select_related("system__graph", "pool", "graph")
     jobs = list(live.defer("log").order_by("id")[:NEWEST])
     numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
-    context: dict[str, object] = {"pools": pools, **numbers, "jobs": jobs}
+    context: dict[str, object] = {"pools": pools, **numbers, "jobs": jobs, "pool_states": pool_states(newest)}
     if can_manage(request.user):
         steps = first_steps()
         context |= {"first_steps": steps, "next_step": next((step for step in steps if not step.is_done), None)}
@@ -63,6 +65,7 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
     jobs = [job for stage in stages for job in stage.jobs]
     no_worker = any(job.is_queued for job in jobs) and not live_workers().exists()
     context = {"pool": pool, "stages": stages, "next": next_status(stages), "live": bool(jobs), "no_worker": no_worker}
+    context["pool_states"] = pool_states([pool])
     return render(request, "evaluation/overview/status.html", context)
 
 

@@ -80,14 +80,17 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
         left_out = options_of(export).left_out
         return {"export": export, "path": path, "job": job, "left_out": left_out, "is_older": is_older}
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
     for qrels in frozen.prefetch_related("exports", "terms"):
         terms = qrels.last_terms
         archives = [archive_row(export, terms.version) for export in qrels.exports.all()]
         is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
-        row = {"qrels": qrels, "archives": archives, "is_live": is_live, "licence": in_words(terms.licence)}
-        rows.append(row | {"part": f"archives-{qrels.pk}"})
+        of_terms = {"licence": in_words(terms.licence), "part": f"archives-{qrels.pk}"}
+        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live} | of_terms)
+    for row in rows[:1]:  # the one primary button: the newest qrels are written, then downloaded
+        there = [one for one in row["archives"] if one["path"]]
+        row["primary"] = "" if row["is_live"] else there[0] if there else "write"
     return rows
 
 

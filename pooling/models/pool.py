@@ -7,8 +7,6 @@ from pooling.enums import TO_PEOPLE, PoolOrigin, PoolRule, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
 
-PILLS = {PoolState.READY: "done", PoolState.BUILDING: "running", PoolState.CANCELLED: "cancelled"}
-
 
 class Pool(models.Model):
     graph = models.ForeignKey(Graph, on_delete=models.PROTECT, related_name="pools")
@@ -46,11 +44,6 @@ class Pool(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("pool", args=[self.name])
-
-    @property
-    def pill(self) -> str:
-        """Return how the pill of the state looks."""
-        return PILLS.get(PoolState(self.state), "failed")
 
     @property
     def is_ready(self) -> bool:

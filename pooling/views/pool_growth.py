@@ -17,6 +17,7 @@ from pooling.models import Pool
 from pooling.pools.build import freeze_pool
 from pooling.pools.growth import extend_pool, why_it_stays
 from pooling.pools.report import pool_counts
+from pooling.pools.states import pool_states
 from pooling.runs.lacking import lacking_runs
 from pooling.views.find import find_pool
 from pooling.views.pools import work_on
@@ -57,6 +58,7 @@ def _page(request: SignedInRequest, pool: Pool, form: GrowthForm, freezing: Free
     now = {"triples": counts["pooled"], "to_people": counts["to_people"]}
     context = {
         "pool": pool,
+        "pool_states": pool_states([pool]),
         "counts": counts,
         "grown": grown,
         "first": {key: count - sum(entry[key] for entry in grown) for key, count in now.items()},

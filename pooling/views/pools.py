@@ -30,6 +30,7 @@ from pooling.pools.kernels.filters import FILTER_CHOICES, FILTERS, reason_label
 from pooling.pools.kernels.shares import SMOOTHING
 from pooling.pools.report import contents_version, overlap_report
 from pooling.pools.seeds import SeedReport, seed_report
+from pooling.pools.states import pool_states
 from pooling.training.curves import chart
 from pooling.views.find import find_pool
 
@@ -43,7 +44,9 @@ def pools(request: HttpRequest) -> HttpResponse:
     rows = Pool.objects.select_related("graph").annotate(num_triples=Count("triples"), num_to_people=to_people)
     listed = archivable_page(request, rows.order_by("-created_at", "-id"), "pools")
     working = {job.pool_id: job for job in reversed(work_on(*listed["page"]))}
-    return render(request, "pooling/pools/list.html", listed | {"working": working})
+    return render(
+        request, "pooling/pools/list.html", listed | {"working": working, "pool_states": pool_states(listed["page"])}
+    )
 
 
 @manager_required
@@ -144,6 +147,7 @@ def triples(request: HttpRequest, name: str) -> HttpResponse:
     page, diagnosis = page_of(request, rows), diagnosis_of(pool)
     context = {
         "pool": pool,
+        "pool_states": pool_states([pool]),
         "work": work_on(pool),
         "page": page,
         "rows": readable(list(page), pool, open_graph(pool.graph)) if page else [],

@@ -24,14 +24,19 @@ from evaluation.overview.counts import stage_counts
 from evaluation.overview.status import State, next_status, stage_statuses
 from pooling.enums import PoolingJob, PoolState, SystemState
 from pooling.models import Pool, System
+from pooling.pools.states import Pill, pool_states
 from tests.page import element, has, parse
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 
-STATUS_QUERIES = 18  # two of them the session and the person
+STATUS_QUERIES = 23  # two of them the session and the person
 
 
 def states(pool: Pool) -> dict[str, str]:
     return {status.stage.key: status.state.value for status in stage_statuses(stage_counts(pool))}
+
+
+def words(pool: Pool, key: str) -> str:
+    return next(status.words for status in stage_statuses(stage_counts(pool)) if status.stage.key == key)
 
 
 def figures(pool: Pool, key: str) -> dict[str, tuple[int, int | None]]:
@@ -198,7 +203,7 @@ def test_a_paused_campaign_needs_attention_and_a_closed_one_is_over(graph):
     assert states(pool)["labels"] == "attention"
     assert next_status(stage_statuses(stage_counts(pool))).step.url == "/pools/town-pool/campaign"
     set_state(campaign, "closed")
-    assert states(pool)["labels"] == "done"
+    assert (states(pool)["labels"], words(pool, "labels")) == ("cancelled", "closed at 0 %")
     judge(pool, Verdict.POSITIVE, 1)
     make_system(graph, "rotate").run.save()
     assert next_status(stage_statuses(stage_counts(pool))).stage.key == "qrels"
@@ -232,7 +237,7 @@ def test_imported_labels_and_frozen_qrels(graph):
     pool = make_pool(graph)
     judge(pool, Verdict.POSITIVE, 1)
     judge(pool, Verdict.NEGATIVE, 2)
-    assert states(pool)["labels"] == "done"
+    assert (states(pool)["labels"], words(pool, "labels")) == ("running", "75 % elsewhere")
     assert figures(pool, "labels") == {"judged elsewhere": (3, 4)}
     assert figures(pool, "qrels") == {"positive": (3, None), "negative": (2, None)}
     Qrels.objects.create(
@@ -255,6 +260,41 @@ def test_imported_labels_and_frozen_qrels(graph):
     assert states(pool)["test-set"] == "done"
     judge(pool, Verdict.NEGATIVE, 1)
     assert figures(pool, "qrels")["judged since the last"] == (1, None)
+    assert [states(pool)[key] for key in ("labels", "qrels", "test-set")] == ["done", "running", "running"]
+
+
+def test_what_rests_on_labels_is_provisional_until_the_last_is_given_and_decided(graph):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
+    campaign = open_campaign(pool)
+    people = [make_person(name, campaign=campaign, role="annotator") for name in ("one", "two")]
+    Membership.objects.create(campaign=campaign, person=make_person("judge"), role="adjudicator")
+    label(campaign, people[0], 1, 2)
+    assert words(pool, "labels") == pool_states([pool])[pool.pk].words == "labelling 25 %"
+    judge(pool, Verdict.POSITIVE, 1)
+    counted = {
+        "artifact": "x",
+        "sha256": "0" * 64,
+        "num_positive": 3,
+        "num_negative": 2,
+        "num_assumed_negative": 3,
+        "num_unjudged": 1,
+    }
+    qrels = Qrels.objects.create(pool=pool, name="first", **counted)
+    Export.objects.create(qrels=qrels, artifact="x", sha256="0" * 64)
+    resting = ("qrels", "measures", "test-set")
+    assert {(states(pool)[key], words(pool, key)) for key in resting} == {("running", "provisional")}
+    for number in (1, 2):
+        label(campaign, people[number - 1], number, 4)
+    Item.objects.update(state=ItemState.SETTLED)
+    Item.objects.filter(pk=campaign.items.first().pk).update(state=ItemState.DISPUTED)
+    assert (states(pool)["labels"], words(pool, "adjudication")) == ("done", "1 to decide")
+    assert pool_states([pool])[pool.pk] == Pill("1 dispute left", "running")
+    assert {states(pool)[key] for key in resting} == {"running"}
+    assert next_status(stage_statuses(stage_counts(pool))).step.url.endswith("?state=disputed")
+    Item.objects.update(state=ItemState.SETTLED)
+    assert {states(pool)[key] for key in resting} == {"done"}
+    assert pool_states([pool])[pool.pk] == Pill("labelled", "done")
 
 
 def build_many(graph, count: int) -> Pool:

@@ -88,12 +88,33 @@ def test_the_page_shows_the_numbers_of_this_moment_and_what_is_frozen(sign_in, l
     page, report = client.get(PAGE), pool_report(labelled)
     keys = ("positive", "negative", "assumed_negative", "unjudged")
     assert element(page, "now").figures == {key: f"{report[key]:,}" for key in keys}
-    assert has(page, "empty")
+    assert not has(page, "frozen")
     page = client.post(PAGE, {"name": "v1"}, follow=True)
     qrels = Qrels.objects.get()
-    assert notices(page) == [FROZEN.format("v1")] and not has(page, "empty")
+    assert notices(page) == [FROZEN.format("v1")]
     assert element(page, f"qrels-{qrels.pk}").text == "v1" and qrels.sha256[:12] in parse(page).text
     assert qrels.created_by is not None and qrels.created_by.username == "manager"
+
+
+def primary(page: object) -> list[str]:
+    """Return the words of the primary buttons in the content, those of screen readers too."""
+    return [one.text for one in element(page, "main").walk() if one.attrs.get("class") == "button-primary"]
+
+
+def test_the_one_primary_button_freezes_then_writes_then_downloads(sign_in, labelled: Pool):
+    manager, researcher = sign_in("manager"), sign_in("researcher")
+    assert primary(manager.get(PAGE)) == ["Freeze qrels"] and primary(researcher.get(PAGE)) == []
+    older, qrels = freeze_qrels(labelled, "v1"), freeze_qrels(labelled, "v2")
+    written(older)
+    assert primary(manager.get(PAGE)) == primary(researcher.get(PAGE)) == ["Write test set of v2"]
+    export, _ = request_export(qrels, ExportOptions(), None)
+    assert primary(manager.get(PAGE)) == []  # a job writes it
+    write_zip(export)
+    page = manager.get(PAGE)
+    (download,) = [one for one in element(page, "main").walk() if one.attrs.get("class") == "button-primary"]
+    assert download["href"] == f"/pools/p/export/v2/{export.pk}.zip"
+    html = page.content.decode()
+    assert html.index("/pools/p/export/v2/write") < html.index(download["href"])
 
 
 def test_managers_are_warned_before_they_freeze_what_is_hardly_judged(sign_in, labelled: Pool):
