@@ -13,6 +13,7 @@ from core.charts.scales import exact, is_number, scale_of
 
 ROW, SLOT = 24.0, 10.0
 ON_ONE_LINE = 4  # series without intervals that share the middle of a row
+WIDEST = 64.0  # bar of columns: one day alone is not a wall
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def columns(data: Data, width: float) -> Drawing:
     ticks = {"range": [-0.5, len(names) - 0.5], "tickvals": range(len(names)), "ticktext": names}
     area = Plot(scale_of([], ticks, left, width - 12, 64), y, left, top, width - 12, top + 220)
     step = (area.right - area.left) / max(len(names), 1)
-    wide = step * (0.8 if len(names) < 25 else 0.9) / len(every)
+    wide = min(step * (0.8 if len(names) < 25 else 0.9) / len(every), WIDEST)
     marks = []
     for place, one in enumerate(every):
         group = Group(one)

@@ -10,6 +10,7 @@ from evaluation.browse.search import JUDGED_BY, SORTS, WHICH, QuestionFilter, Tr
 from pooling.enums import Side
 from pooling.models import Pool
 from pooling.pools.kernels.filters import FILTER_CHOICES
+from pooling.systems.shown_names import shown_name
 
 ALL = ("", "all")
 STATES = [ALL, *((state.key, state.label) for state in LEGEND if state != TripleState.NOT_POOLED)]
@@ -53,7 +54,7 @@ class TripleSearchForm(_Search):
 
     def __init__(self, pool: Pool, contents: PoolContents, *args: Any, **kwargs: Any) -> None:
         super().__init__(contents, *args, **kwargs)
-        set_choices(self, "system", [ALL, *((name, name) for name in pool.contributors)])
+        set_choices(self, "system", [ALL, *((name, shown_name(name)) for name in pool.contributors)])
         set_choices(self, "reason", [ALL, *FILTER_CHOICES])
 
     def wanted(self) -> TripleFilter:

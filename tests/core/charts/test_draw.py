@@ -172,6 +172,14 @@ def test_an_ordered_axis_keeps_its_lines():
     assert "line" in [one.get("class") for one in mark.iter("path")] and len(places(mark)) == 3
 
 
+@pytest.mark.parametrize(("days", "widest"), [(1, 64), (2, 64), (30, 25)])
+def test_bars_of_few_days_are_no_walls(days: int, widest: int):
+    data = {"series": [{"name": "labels", "x": [str(day) for day in range(days)], "y": [5] * days}]}
+    drawn = drawing("bars", {**data, "xaxis": {"type": "category"}}, WIDE).body
+    bars = [rect for rect in ElementTree.fromstring(f"<svg>{drawn}</svg>").iter("rect") if rect.get("class") == "bar"]
+    assert len(bars) == days and all(10 < float(bar.get("width", "")) <= widest for bar in bars)
+
+
 def test_points_beside_a_tick_belong_to_its_name():
     mark = marks(parsed("points", POINTS))["MAP"]
     assert mark.get("data-says") == "tau-b: 0.5000 (0.4000 to 0.6000)|rho: 0.7000 (−3 to 5)"
