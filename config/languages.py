@@ -33,7 +33,7 @@ ENGLISH = frozenset({"help", "help-page", "api-docs", "account-tokens", "account
 def language_of(request: HttpRequest) -> str:
     """Return the language of the answer to a request.
 
-    Whatever else people who label ask for is their home page or a refusal, and both are in their language.
+    Whatever else people who label ask for is their home page, their search or a refusal: all are in their language.
     """
     try:
         route = resolve(request.path_info).url_name or ""

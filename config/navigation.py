@@ -66,11 +66,17 @@ def _top(request: HttpRequest) -> str:
     return ([*way_up(page or "")] or [""])[-1]
 
 
-def _campaign_links(request: HttpRequest, person: User) -> list[Link]:
+def rights_by_pool(person: User) -> dict[str, set[Right]]:
+    """Map the pool of each opened campaign of a person to what they may do there."""
     rights: dict[str, set[Right]] = {}
     mine = Membership.objects.filter(person=person).exclude(campaign__state=CampaignState.PREPARING)
     for pool, role in mine.values_list("campaign__pool__name", "role"):
         rights.setdefault(pool, set()).update(RIGHTS[role])
+    return rights
+
+
+def _campaign_links(request: HttpRequest, person: User) -> list[Link]:
+    rights = rights_by_pool(person)
     links = []
     if len(rights) > 1:  # those of the one campaign that the page belongs to; home lists all
         at = request.resolver_match.kwargs.get("pool") if request.resolver_match else None

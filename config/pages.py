@@ -1,6 +1,6 @@
 """Title, heading and breadcrumbs of every page, by the name of its URL.
 
-Pages of people who label have their words marked for translation.
+Pages of people who label have their words marked for translation. KEYWORDS are what the search finds pages by.
 The words may name variables of the page's context: "{pool.name}". Tags of core/templatetags/frame.py write them.
 A view that shows another page at the same URL (an archive) names its row in the context variable `frame`.
 """
@@ -25,7 +25,7 @@ IN_SIDEBAR = frozenset({"graphs", "graph", "pools", "pool", "campaign", "evaluat
 PAGES = {
     "login": Page("", _("Sign in")),
     "home": Page("", _("Home"), _("Home"), "Pools in work"),
-    "search": Page("", "Search"),
+    "search": Page("", _("Search")),
     "help": Page("", "Help"),
     "help-page": Page("help", "{page.title}"),
     "api-docs": Page("account-tokens", "API"),
@@ -138,6 +138,59 @@ PAGES = {
     "open-world-studies": Page("open-world", "Studies", "Open-world studies", "Open-world studies"),
     "open-world-study": Page("open-world-studies", "{study.name}", "Study {study.name}", args="study.name"),
     "study-delete": Page("open-world-study", "Delete", "Delete {study.name}", "Delete the study {study.name}"),
+}
+
+# what people type to find a page, beside its name; of an item of the sidebar (config/sidebar.py) by its `page`
+KEYWORDS: dict[str, str | Promise] = {
+    "home": _("my work, what is left, start"),
+    "account": _("dark theme, light theme, language, keys, e-mail, goal of the day, download my data, privacy"),
+    "account#keys": _("keys, keyboard, shortcuts"),
+    "account-tokens": _("keys, API keys, script"),
+    "account-password": _("password, change password"),
+    "account-erase": _("delete my account, privacy"),
+    "people": "invite, invitation, accounts, users, roles, reset a password",
+    "audit": "log, history, who did what",
+    "jobs": "progress, running, failed, queue, worker",
+    "notices": "notifications, bell, e-mail digest",
+    "pool-new": "new pool",
+    "graph-import": "upload, data set, TSV",
+    "api-docs": "script, REST",
+    # of the sidebar
+    "pool": "status, next step, start",
+    "systems": "models, train, upload, TransE",
+    "runs": "predictions, upload",
+    "pool-triples": "candidates",
+    "pool-filter": "duplicates, known triples, rules",
+    "pool-questions": "words, wording, templates, verbalise",
+    "campaign-sources": "evidence, links, hosts, search engines",
+    "campaign-guidelines": "instructions, manual",
+    "campaign-people": "invite, invitation, annotators, adjudicators, roles, undo, withdraw labels, take back labels",
+    "campaign-rules": "settings, evidence, pause, close, open again, consent, undo time",
+    "campaign-order": "batches, release, budget, stop",
+    "campaign": "finish date, cost, pace, open the campaign",
+    "campaign-triples": "reopen, assign, return",
+    "campaign-triples?state=disputed": "disputed, adjudication, disagreement",
+    "inbox": "reports, messages, comments",
+    "quality": "kappa, alpha, inter-annotator agreement, reliability",
+    "annotators": "undo, withdraw labels, speed, hours",
+    "checks": "gold, training, attention, re-check",
+    "evaluation": "results, leaderboard, best system, MRR",
+    "evaluation-labels": "compare labels, frozen qrels",
+    "evaluation-report": "print, one file, download a report",
+    "papers": "tables, figures",
+    "export": "test set, freeze, freeze qrels, qrels, download, TREC, licence, citation",
+    "analysis/measures": "MRR, MAP, nDCG, Hits",
+    "analysis/correlation": "tau, Kendall, rank correlation",
+    "analysis/stability": "tau, reliability, how many questions",
+    "analysis/discriminative": "significance, p-value, Tukey HSD",
+    "analysis/audit": "filter errors",
+    # of people who label
+    "annotate": _("label, answer, questions"),
+    "my-labels": _("undo, change an answer, withdraw, mistake"),
+    "guidelines": _("instructions, manual"),
+    "messages": _("report a problem, answers to reports"),
+    "adjudicate": _("adjudication, decide, disputed"),
+    "disputes": _("adjudication, disputed, disagreement"),
 }
 
 

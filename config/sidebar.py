@@ -26,6 +26,11 @@ class Item(NamedTuple):
     query: str = ""
     counted: str = ""  # name of the count beside it: see evaluation/views/frame.py
 
+    @property
+    def page(self) -> str:
+        """Return its key in KEYWORDS of config/pages.py."""
+        return self.url_name + (f"/{self.analysis}" if self.analysis else f"?{self.query}" if self.query else "")
+
     def url(self, pool: Any, graph: Any) -> str:
         """Return its address for a pool (pooling.models.Pool) and its graph; pool is None on pages of a graph."""
         if self.url_name == "papers":
@@ -148,9 +153,9 @@ class OpenEntry(NamedTuple):
     groups: list[tuple[str, list[Link]]]
 
     @property
-    def counts(self) -> list[str]:
-        """Return the names of the counts beside its pages."""
-        return [link.counted for _, links in self.groups for link in links if link.counted]
+    def counted(self) -> list[Link]:
+        """Return its pages with a count beside them."""
+        return [link for _, links in self.groups for link in links if link.counted]
 
 
 def entries_of(

@@ -1,22 +1,26 @@
-"""Search the site: pages, pools, graphs, systems, people, help, and the relations and entities of a pool's graph."""
+"""Search the site: pages, pools, graphs, systems, people, help, and the relations and entities of graphs."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import NamedTuple
-from urllib.parse import urlencode
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.http import urlencode
 
 from config.pages import PAGES
 from config.sidebar import pool_entries
 from core.people.roles import Right, can_manage, has_right
+from evaluation.browse.ranked import Found, Hit, Typed, best_of
 from evaluation.sections.help_pages import listed_for
-from pooling.graphs.opening import open_graph
+from pooling.graphs.kernels.graph_arrays import GraphArrays
+from pooling.graphs.opening import OPEN_GRAPHS, open_graph
+from pooling.graphs.source_data import GraphError
 from pooling.models import Graph, Pool, System
 
-MOST = 6  # of a group
+MOST_POOLS = 200  # whose pages are found outside a pool, the newest first
+MOST_ROWS = 50  # of a table, of which the best are shown
+MOST_ENTITIES = 500_000  # read outside a pool; within one, those of its graph are read whatever their number
 SITE_PAGES = (  # config/pages.py has their words
     ("pools", Right.EVALUATE),
     ("pool-new", Right.MANAGE),
@@ -33,65 +37,55 @@ SITE_PAGES = (  # config/pages.py has their words
     ("api-docs", Right.EVALUATE),
     ("account-tokens", Right.EVALUATE),
     ("account", Right.EVALUATE),
+    ("account-password", Right.EVALUATE),
 )
 
 
-class Hit(NamedTuple):
-    label: str
-    about: str
-    url: str
-
-
-class Found(NamedTuple):
-    """Hits of one kind, at most MOST."""
-
-    kind: str
-    hits: list[Hit]
-
-
 def search_site(text: str, person: User, pool: Pool | None) -> list[Found]:
-    """Return what a person may open whose name holds all words of `text`, by kind; kinds without a hit are left out.
+    """Return what a person may open and that fits what is typed, by kind, the best first.
 
-    An empty text finds the pages of the pool and of the site. Relations and entities are those of the pool's graph.
+    Within a pool, these are its pages and the relations and entities of its graph; outside, those of all pools. An
+    empty text finds the pages of the pool and of the site.
     """
-    words = text.casefold().split()
+    typed = Typed(text)
+    pools = list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:MOST_POOLS])
+    graphs = _graphs_of([pool] if pool else pools) if typed.words else []
+    own = _pool_pages(typed, person, [pool]) if pool else iter(())
+    return best_of(
+        [
+            ("Pages", (*own, *_site_pages(typed, person))),
+            ("Pages of pools", _pool_pages(typed, person, pools) if typed.words and not pool else ()),
+            ("Pools", _pools(typed, pools)),
+            ("Graphs", _graphs(typed)),
+            ("Systems", _systems(typed)),
+            ("People", _people(typed) if can_manage(person) else ()),
+            ("Relations", _relations(typed, graphs)),
+            ("Entities", _entities(typed, graphs)),
+            ("Help", _help(typed) if typed.words else ()),
+        ]
+    )
 
-    def fits(*names: str) -> bool:
-        whole = " ".join(names).casefold()
-        return all(word in whole for word in words)
 
-    kinds: list[tuple[str, Iterable[Hit]]] = [
-        ("Pages", _pages(person, pool, fits)),
-        ("Pools", _pools(words)),
-        ("Graphs", _graphs(words)),
-        ("Systems", _systems(words)),
-        ("People", _people(words) if can_manage(person) else ()),
-        ("Relations", _relations(pool, fits) if words and pool else ()),
-        ("Entities", _entities(pool, fits) if words and pool else ()),
-        ("Help", _help(fits) if words else ()),
-    ]
-    found = [Found(kind, list(islice(hits, MOST))) for kind, hits in kinds]
-    return [one for one in found if one.hits]
+def _pool_pages(typed: Typed, person: User, pools: Iterable[Pool]) -> Iterator[Hit]:
+    for entry in pool_entries():
+        for group in entry.groups:
+            for item in group.items:
+                if has_right(person, item.right):
+                    for pool in pools:
+                        about = " · ".join(filter(None, (pool.name, entry.label, group.label)))
+                        yield from typed.page(item.page, item.label, about, partial(item.url, pool, pool.graph))
 
 
-def _pages(person: User, pool: Pool | None, fits: Callable[..., bool]) -> Iterator[Hit]:
-    if pool is not None:
-        for entry in pool_entries():
-            for group in entry.groups:
-                for item in group.items:
-                    about = " · ".join(filter(None, (pool.name, entry.label, group.label)))
-                    if has_right(person, item.right) and fits(item.label, about):
-                        yield Hit(item.label, about, item.url(pool, pool.graph))
+def _site_pages(typed: Typed, person: User) -> Iterator[Hit]:
     for name, right in SITE_PAGES:
-        label = str(PAGES[name].title or PAGES[name].crumb)
-        if has_right(person, right) and fits(label):
-            yield Hit(label, "", reverse(name))
+        if has_right(person, right):
+            yield from typed.page(name, str(PAGES[name].title or PAGES[name].crumb), "", reverse(name))
 
 
-def _named(words: list[str], *fields: str) -> Q:
+def _named(typed: Typed, *fields: str) -> Q:
     """Return the condition that each word is in one of the fields."""
     every = Q()
-    for word in words:
+    for word in typed.words:
         one = Q()
         for field in fields:
             one |= Q(**{f"{field}__icontains": word})
@@ -99,50 +93,70 @@ def _named(words: list[str], *fields: str) -> Q:
     return every
 
 
-def _pools(words: list[str]) -> Iterator[Hit]:
-    for pool in Pool.objects.select_related("graph").filter(_named(words, "name")).order_by("archived", "-pk")[:MOST]:
-        yield Hit(pool.name, f"on {pool.graph.name}", reverse("pool", args=[pool.name]))
+def _pools(typed: Typed, pools: Iterable[Pool]) -> Iterator[Hit]:
+    for pool in pools:
+        yield from typed.hits(pool.name, f"on {pool.graph.name}", reverse("pool", args=[pool.name]))
 
 
-def _graphs(words: list[str]) -> Iterator[Hit]:
-    for graph in Graph.objects.filter(_named(words, "name")).order_by("archived", "name")[:MOST]:
-        yield Hit(graph.name, f"{graph.num_train:,} train triples", reverse("graph", args=[graph.name]))
+def _graphs(typed: Typed) -> Iterator[Hit]:
+    for graph in Graph.objects.filter(_named(typed, "name")).order_by("archived", "name")[:MOST_ROWS]:
+        yield from typed.hits(graph.name, f"{graph.num_train:,} train triples", reverse("graph", args=[graph.name]))
 
 
-def _systems(words: list[str]) -> Iterator[Hit]:
-    if not words:
-        return
-    found = System.objects.select_related("graph").filter(_named(words, "name")).order_by("graph__name", "name")
-    for system in found[:MOST]:
-        yield Hit(system.name, f"on {system.graph.name}", reverse("system", args=[system.graph.name, system.name]))
+def _systems(typed: Typed) -> Iterator[Hit]:
+    if typed.words:
+        found = System.objects.select_related("graph").filter(_named(typed, "name")).order_by("graph__name", "name")
+        for system in found[:MOST_ROWS]:
+            url = reverse("system", args=[system.graph.name, system.name])
+            yield from typed.hits(system.name, f"on {system.graph.name}", url)
 
 
-def _people(words: list[str]) -> Iterator[Hit]:
-    if not words:
-        return
-    for person in User.objects.filter(_named(words, "username", "email")).order_by("username")[:MOST]:
-        yield Hit(person.username, person.email, reverse("person", args=[person.pk]))
+def _people(typed: Typed) -> Iterator[Hit]:
+    if typed.words:
+        for person in User.objects.filter(_named(typed, "username", "email")).order_by("username")[:MOST_ROWS]:
+            yield from typed.hits(person.username, person.email, reverse("person", args=[person.pk]))
 
 
-def _relations(pool: Pool, fits: Callable[..., bool]) -> Iterator[Hit]:
-    graph, triples = open_graph(pool.graph), reverse("evaluation-triples", args=[pool.name])
-    for index, key in enumerate(graph.relations):
-        if fits(graph.relation_name(index), key):
-            yield Hit(
-                graph.relation_name(index), f"triples of {pool.name}", f"{triples}?{urlencode({'relation': index})}"
-            )
+def _graphs_of(pools: list[Pool]) -> list[tuple[Pool, GraphArrays]]:
+    """Return graphs, each with the newest of its pools; a graph whose files cannot be read is left out."""
+    newest: dict[int, Pool] = {}
+    for pool in pools:
+        newest.setdefault(pool.graph_id, pool)
+    opened: list[tuple[Pool, GraphArrays]] = []
+    left = MOST_ENTITIES
+    for pool in newest.values():
+        if len(pools) > 1 and (pool.graph.num_entities > left or len(opened) == OPEN_GRAPHS):
+            continue
+        left -= pool.graph.num_entities
+        try:
+            opened.append((pool, open_graph(pool.graph)))
+        except GraphError:
+            continue  # its page says what is wrong
+    return opened
 
 
-def _entities(pool: Pool, fits: Callable[..., bool]) -> Iterator[Hit]:
-    graph, triples = open_graph(pool.graph), reverse("evaluation-triples", args=[pool.name])
-    for index, key in enumerate(graph.entities):
-        if fits(graph.label(index), key):
+def _triples(pool: Pool, **query: str | int) -> str:
+    return f"{reverse('evaluation-triples', args=[pool.name])}?{urlencode(query)}"
+
+
+def _relations(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iterator[Hit]:
+    for pool, graph in graphs:
+        for index, key in enumerate(graph.relations):
+            name = graph.relation_name(index)
+            if (rank := typed.rank(name, key)) is not None:
+                yield Hit(name, f"triples of {pool.name}", _triples(pool, relation=index), rank)
+
+
+def _entities(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iterator[Hit]:
+    for pool, graph in graphs:
+        for index, key in enumerate(graph.entities):
             label = graph.label(index)
-            yield Hit(label, "" if label == key else key, f"{triples}?{urlencode({'q': label})}")
+            if (rank := typed.rank(label, key)) is not None:
+                about = f"triples of {pool.name}" if label == key else f"{key} · triples of {pool.name}"
+                yield Hit(label, about, _triples(pool, q=label), rank)
 
 
-def _help(fits: Callable[..., bool]) -> Iterator[Hit]:
+def _help(typed: Typed) -> Iterator[Hit]:
     for pages in listed_for(evaluator=True).values():
         for page in pages:
-            if fits(page.label, page.about):
-                yield Hit(page.label, page.about, reverse("help-page", args=[page.name]))
+            yield from typed.hits(str(page.label), str(page.about), reverse("help-page", args=[page.name]))

@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -25,23 +27,26 @@ class Listed(NamedTuple):
     """Name a page of docs/ in the list of help pages."""
 
     name: str  # its file in docs/, without .md
-    label: str
-    about: str
-    for_everybody: bool = False  # annotators and adjudicators read it too
+    label: str | Promise
+    about: str | Promise
+    for_everybody: bool = False  # annotators and adjudicators read it too, and their search translates its words
 
 
 # the groups and labels of config/mkdocs.yml; what the site does not show is for people at the server
 GROUPS: dict[str, tuple[Listed, ...]] = {
     "Tutorial": (Listed("tutorial", "Tutorial", "From a folder of triples to a completed test set of your own."),),
     "How to": (
-        Listed("labelling", "Answer questions", "The page Annotate: views, keys, evidence, reports.", True),
+        Listed("labelling", _("Answer questions"), _("The page Annotate: views, keys, evidence, reports."), True),
         Listed("pooling", "Plan a pool", "Seeds, filters, orders of judging, when to stop, what it costs."),
         Listed("annotation", "Run a campaign", "Questions, sources, guidelines, people, quality."),
-        Listed("api", "Use the API", "The site by script, with examples.", True),
+        Listed("api", _("Use the API"), _("The site by script, with examples."), True),
         Listed("notebooks", "Measure in a notebook", "Measures and tests on DataFrames."),
         Listed("keeping", "Keep and delete", "Backup, restore, archive, deletion."),
         Listed(
-            "troubleshooting", "Find what a message means", "Messages of pages and commands, with their cure.", True
+            "troubleshooting",
+            _("Find what a message means"),
+            _("Messages of pages and commands, with their cure."),
+            True,
         ),
     ),
     "Reference": (
@@ -49,7 +54,7 @@ GROUPS: dict[str, tuple[Listed, ...]] = {
         Listed("formats", "Files", "Every file that goes in or comes out."),
         Listed("measures", "Measures", "Each measure with its formula, conventions and source."),
         Listed("systems", "Systems", "Each system with its formula, settings and measured figures."),
-        Listed("glossary", "Glossary", "The words of this site, one line each.", True),
+        Listed("glossary", _("Glossary"), _("The words of this site, one line each."), True),
     ),
     "Explanation": (
         Listed("evaluation", "Evaluation", "What each evaluation page shows, and how it is computed."),

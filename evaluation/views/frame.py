@@ -11,7 +11,9 @@ from annotation.enums import ItemState
 from annotation.models import Campaign
 from core.enums import LIVE
 from core.models import Job
+from core.people.roles import can_evaluate
 from core.views.access import SignedInRequest, evaluator_required, manager_required, no_store
+from evaluation.browse.own_search import search_own
 from evaluation.browse.site_search import search_site
 from pooling.models import Pool
 from pooling.views.find import find_pool
@@ -20,12 +22,19 @@ MOST_POOLS = 12  # in the list to switch to
 
 
 @require_safe
-@evaluator_required
 def search(request: SignedInRequest) -> HttpResponse:
-    """Show what the search finds (?q), in a dialog or as a page; ?pool is the pool that it was asked from."""
-    pool = Pool.objects.select_related("graph").filter(name=request.GET.get("pool", "")).first()
+    """Show what the search finds (?q), in a dialog or as a page; ?pool is the pool that it was asked from.
+
+    People who label find pages of their own only.
+    """
     text = request.GET.get("q", "")[:200].replace("\0", "")
-    context = {"found": search_site(text, request.user, pool), "q": text, "of": pool}
+    context: dict[str, object] = {"q": text}
+    if can_evaluate(request.user):
+        name = request.GET.get("pool")
+        pool = Pool.objects.select_related("graph").filter(name=name).first() if name else None
+        context |= {"found": search_site(text, request.user, pool), "of": pool}
+    else:
+        context |= {"found": search_own(text, request.user)}
     return render(request, "core/search_results.html" if request.GET.get("part") else "core/search.html", context)
 
 

@@ -65,7 +65,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-attention": (("town-pool",), MANAGERS),
     "attention": ((), MANAGERS),
     "notices": ((), MANAGERS),
-    "search": ((), EVALUATORS),
+    "search": ((), EVERYBODY),
     "pool-seeds": (("town-pool",), EVALUATORS),
     "pool-seeds-csv": (("town-pool",), EVALUATORS),
     "pool-overlap": (("town-pool",), EVALUATORS),

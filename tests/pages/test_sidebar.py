@@ -1,13 +1,11 @@
-"""The sidebar of a pool and of a graph, the counts beside its entries, the switch of pools, and the search."""
+"""The sidebar of a pool and of a graph, the counts beside its entries, and the switch of pools."""
 
 from __future__ import annotations
 
 import json
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
-from django.urls import resolve
 
 from annotation.enums import FlagKind
 from annotation.models import Flag, Item, QuestionTemplate
@@ -72,11 +70,9 @@ def test_pages_of_a_campaign_that_is_not_open_lead_to_where_it_is_opened(world: 
     assert sign_in("annotator").get("/campaigns/second/annotate").status_code == 404
 
 
-def test_people_who_label_have_no_sidebar_and_no_search(sign_in):
+def test_people_who_label_have_no_sidebar(sign_in):
     for role in ("annotator", "adjudicator"):
-        page = sign_in(role).get("/campaigns/town-pool/guidelines")
-        assert not has(page, "sidebar") and "data-search" not in page.content.decode()
-        assert sign_in(role).get("/search?q=town").status_code == 403
+        assert not has(sign_in(role).get("/campaigns/town-pool/guidelines"), "sidebar")
         assert sign_in(role).get("/pools/town-pool/attention").status_code == 403
 
 
@@ -141,42 +137,3 @@ def test_pools_to_switch_to_begin_with_those_of_the_graph(world: dict, sign_in):
     make_pool(world["graph"], "second")
     page = content(sign_in("researcher").get("/pools/switch?graph=town"))
     assert [a["href"] for a in page.all(tag="a")] == ["/pools/second", "/pools/town-pool", "/pools"]
-
-
-def found(client: object, query: str) -> dict[str, list[str]]:
-    """Return the addresses that a search finds, by kind."""
-    page = content(client.get(f"/search?{query}"))  # type: ignore[attr-defined]
-    kinds, lists = page.texts(tag="h2"), page.all(tag="ul")
-    return {kind: [a["href"] for a in one.all(tag="a")] for kind, one in zip(kinds, lists, strict=True)}
-
-
-def test_search_finds_what_its_words_name(world: dict, sign_in):
-    client = sign_in("manager")
-    assert found(client, "q=town")["Pools"] == ["/pools/town-pool"]
-    assert found(client, "q=TOWN")["Graphs"] == ["/graphs/town"]
-    assert found(client, "q=rot")["Systems"] == ["/graphs/town/systems/rotate"]
-    assert found(client, "q=annotat")["People"] == [f"/people/{world['annotator'].pk}"]
-    assert found(client, "q=glossary")["Help"] == ["/help/glossary"]
-    assert found(client, "q=discriminative+town&pool=town-pool")["Pages"] == [
-        "/pools/town-pool/evaluation/discriminative"
-    ]
-    assert found(client, "q=knows&pool=town-pool")["Relations"] == ["/pools/town-pool/evaluation/triples?relation=0"]
-    assert found(client, "q=cleo&pool=town-pool")["Entities"] == ["/pools/town-pool/evaluation/triples?q=cleo"]
-    assert "Entities" not in found(client, "q=cleo")
-    assert found(client, "q=zzzz&pool=town-pool") == {}
-
-
-def test_search_shows_nobody_what_they_may_not_open(world: dict, sign_in):
-    client = sign_in("researcher")
-    assert "People" not in found(client, "q=annotat")
-    for query in ("q=", "q=&pool=town-pool", "q=rules&pool=town-pool", "q=o&pool=town-pool"):
-        for url in [url for urls in found(client, query).values() for url in urls]:
-            assert resolve(urlsplit(url).path)
-            assert client.get(url).status_code != 403, url
-
-
-def test_a_search_survives_odd_text(sign_in):
-    client = sign_in("manager")
-    for text in ("%00", "%3Cscript%3E", "a" * 500, "%25", "_"):
-        page = client.get(f"/search?q={text}&pool=town-pool")
-        assert page.status_code == 200 and b"<script>alert" not in page.content

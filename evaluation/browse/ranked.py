@@ -1,0 +1,68 @@
+"""Rank what a search finds: how well a name fits what is typed, and the best hits of each kind."""
+
+from collections.abc import Callable, Iterable, Iterator
+from heapq import nsmallest
+from typing import NamedTuple
+
+from django.utils.functional import Promise
+
+from config.pages import KEYWORDS
+
+MOST = 8  # hits of a kind
+
+
+class Hit(NamedTuple):
+    label: str
+    about: str
+    url: str
+    rank: int  # 0: the best
+
+
+class Found(NamedTuple):
+    """Hits of one kind, the best first, at most MOST."""
+
+    kind: str | Promise
+    hits: list[Hit]
+
+
+class Typed:
+    """Hold what is typed."""
+
+    def __init__(self, text: str) -> None:
+        self.words = text.casefold().split()
+        self.text = " ".join(self.words)
+
+    def rank(self, *names: str, about: str = "") -> int | None:
+        """Return how well names fit, 0 to 3, or None if a word is neither in the names nor in `about`.
+
+        0: a name is what is typed; 1: it begins so; 2: it holds all words; 3: only names and about together do.
+        """
+        folded = [name.casefold() for name in names]
+        if not self.words or self.text in folded:
+            return 0
+        if any(name.startswith(self.text) for name in folded):
+            return 1
+        if any(all(word in name for word in self.words) for name in folded):
+            return 2
+        whole = " ".join([*folded, about.casefold()])
+        return 3 if all(word in whole for word in self.words) else None
+
+    def hits(self, label: str, about: str, url: str | Callable[[], str], keywords: str = "") -> Iterator[Hit]:
+        """Yield the hit of a page or thing that fits; a keyword that fits better than its label is told beside it."""
+        ranked = [(self.rank(label, about=about), about)]
+        for word in filter(None, keywords.split(", ")):
+            ranked.append((self.rank(word, about=about), f"{about} · {word}".lstrip(" ·")))
+        fits = [(rank, told) for rank, told in ranked if rank is not None]
+        if fits:
+            rank, told = min(fits, key=lambda one: one[0])
+            yield Hit(label, told, url if isinstance(url, str) else url(), rank)
+
+    def page(self, key: str, label: str, about: str, url: str | Callable[[], str]) -> Iterator[Hit]:
+        """Yield the hit of a page if it fits; `key` is that of KEYWORDS."""
+        return self.hits(label, about, url, str(KEYWORDS.get(key, "")))
+
+
+def best_of(kinds: Iterable[tuple[str | Promise, Iterable[Hit]]]) -> list[Found]:
+    """Return the best hits of each kind, the kind with the best hit first; kinds without a hit are left out."""
+    found = [Found(kind, nsmallest(MOST, hits, key=lambda hit: hit.rank)) for kind, hits in kinds]
+    return sorted((one for one in found if one.hits), key=lambda one: one.hits[0].rank)

@@ -1,0 +1,115 @@
+"""The frame in a browser: the search (Ctrl+K, Escape, focus, Enter, a phone, no answer), and the sidebar in sight."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.test_accessible import serious_findings, window
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+IS_OPEN = "document.querySelector('#search').open"
+
+
+def type_in_search(page, text: str) -> None:
+    page.keyboard.press("Control+k")
+    page.locator("#search input[type=search]").wait_for()
+    page.keyboard.type(text)
+    page.wait_for_function("text => document.querySelector('#search-text').value === text", arg=text)
+
+
+def test_one_escape_closes_the_search_and_the_focus_is_where_it_was(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1280)
+    page.goto("/account")
+    field = page.locator("input[name=email]")
+    field.focus()
+    type_in_search(page, "export")
+    page.keyboard.press("Escape")
+    assert not page.evaluate(IS_OPEN)
+    assert field.evaluate("field => field === document.activeElement")
+    type_in_search(page, "")
+    page.keyboard.press("Escape")
+    assert not page.evaluate(IS_OPEN)
+    assert field.evaluate("field => field === document.activeElement")
+
+
+def test_enter_opens_the_first_result_of_what_was_typed_last(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1280)
+    page.goto("/")
+    type_in_search(page, "freeze")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/pools/town-pool/export")
+
+
+def test_arrows_go_through_the_results(world: dict, live_server, browser):
+    page = window(browser, live_server, world["adjudicator"], 1280)
+    page.goto("/")
+    type_in_search(page, "undo")
+    page.locator("#search [data-found] a", has_text="undo").wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/campaigns/town-pool/labels")
+
+
+def test_the_page_of_questions_keeps_its_keys_to_itself_while_the_search_is_open(world: dict, live_server, browser):
+    page = window(browser, live_server, world["annotator"], 360)
+    page.goto("/campaigns/town-pool/annotate")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.locator("[data-answer]").first.wait_for()
+    sent.clear()
+    type_in_search(page, "ynsu")
+    assert [url for url in sent if "submit" in url] == []
+    page.keyboard.press("Escape")
+    assert not page.evaluate(IS_OPEN)
+    page.locator("[data-test=loop-search]").click()
+    page.locator("#search input[type=search]").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_an_answer_the_search_says_so_and_nothing_is_lost(world: dict, live_server, browser):
+    page = window(browser, live_server, world["annotator"], 1280)
+    page.goto("/account")
+    page.locator("input[name=email]").fill("kept@example.org")
+    page.route("**/search?*", lambda route: route.abort())
+    page.keyboard.press("Control+k")
+    told = page.locator("#search p")
+    assert told.inner_text() == page.locator("#search").get_attribute("data-failed")
+    page.keyboard.press("Escape")
+    assert page.locator("input[name=email]").input_value() == "kept@example.org"
+
+
+@pytest.mark.parametrize("role", ["annotator", "adjudicator", "manager"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_the_search_and_the_bar_are_accessible_and_fit(world: dict, live_server, browser, role: str, width: int):
+    page = window(browser, live_server, world[role], width)
+    found: dict[str, list[str]] = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto("/")
+        if width == 360:
+            page.locator(".menu-button").click()
+        found[f"{scheme} bar"] = serious_findings(page)
+        page.locator("[data-test=search-link]").click()
+        page.locator("#search [data-found] a").first.wait_for()
+        found[f"{scheme} search"] = serious_findings(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.keyboard.press("Escape")
+        wanted = ".menu-button" if width == 360 else ".search-link"  # what was in the menu is out of sight
+        page.wait_for_function("wanted => document.activeElement.matches(wanted)", arg=wanted)
+    assert {place: wrong for place, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_the_current_page_is_in_sight_in_the_sidebar(world: dict, live_server, browser, width: int):
+    page = window(browser, live_server, world["manager"], width)
+    page.set_viewport_size({"width": width, "height": 500})
+    for path in ("evaluation/report", "filter", "campaign/triples?state=disputed"):
+        page.goto(f"/pools/town-pool/{path}")
+        if width == 360:
+            page.locator(".drawer-button").click()
+        link = page.locator("#sidebar [aria-current=page]")
+        assert link.get_attribute("href").endswith(path)
+        page.wait_for_function("at => at.getBoundingClientRect().bottom <= innerHeight", arg=link.element_handle())
+        assert page.evaluate("scrollY") == 0
+        cut = "[...document.querySelectorAll('#sidebar :is(a, summary)')].filter(at => at.scrollWidth > at.clientWidth)"
+        assert page.evaluate(f"{cut}.map(at => at.textContent)") == []
