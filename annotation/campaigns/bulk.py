@@ -18,6 +18,7 @@ from annotation.judging.waiting import not_seen_by
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Flag, Item
 from annotation.models.slot import ADJUDICATION
+from annotation.people.simulated import is_simulated
 from annotation.questions.templates import newest_templates
 from core.people.audit_log import record
 
@@ -130,6 +131,8 @@ def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: Us
     """
     if person.pk not in workers(campaign)[0]:
         raise CampaignError(f"{person.username} may not label in this campaign. Nothing was changed.")
+    if is_simulated(person):
+        raise CampaignError(f"{person.username} is simulated, so nobody would answer. Nothing was changed.")
     items = list(not_seen_by(_able(campaign, "assign", ids), person).values_list("pk", flat=True))
     if not items:
         raise CampaignError(f"{person.username} had or saw all of these items already. Nothing was changed.")

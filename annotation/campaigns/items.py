@@ -1,5 +1,6 @@
 """Find items of a campaign by their words, state or people, and read the history of each."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -95,6 +96,17 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
         ItemRow(item, question, _verdict(item), item.num_labels, item.num_reports)
         for item, question in zip(found, statements_now(campaign, found), strict=True)
     ]
+
+
+def assigned_people(ids: Iterable[int]) -> dict[int, list[str]]:
+    """Return open item -> names of people who are to be asked about it first and have not answered; one query."""
+    through = Item.assigned_to.through
+    had = Slot.objects.filter(item=OuterRef("item"), annotator=OuterRef("user")).exclude(state=SlotState.LEASED)
+    rows = through.objects.filter(~Exists(had), item__in=list(ids), item__state=ItemState.OPEN)
+    found: dict[int, list[str]] = defaultdict(list)
+    for pk, name in rows.order_by("user__username").values_list("item", "user__username"):
+        found[pk].append(name)
+    return dict(found)
 
 
 def _verdict(item: Item) -> str:

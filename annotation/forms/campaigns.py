@@ -16,6 +16,7 @@ from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, ItemSta
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
+from annotation.people.simulated import simulated
 from core.forms import PageForm, TypedNameForm, set_choices, set_rows
 
 GOLD_FILE_BYTES = 1_048_576
@@ -203,12 +204,16 @@ class AssignForm(PageForm):
     """Choose who is asked about items first."""
 
     person = forms.ModelChoiceField(
-        label="Person", queryset=User.objects.none(), help_text="They are asked these questions before others."
+        label="Person",
+        queryset=User.objects.none(),
+        empty_label="Choose a person",
+        help_text="They are asked these questions before others.",
     )
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        set_rows(self, "person", User.objects.filter(pk__in=workers(campaign)[0]).order_by("username"))
+        people = User.objects.filter(pk__in=workers(campaign)[0]).exclude(simulated())
+        set_rows(self, "person", people.order_by("username"))
 
 
 class WithdrawForm(TypedNameForm):

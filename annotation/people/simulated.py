@@ -8,10 +8,11 @@ NAME = "sim-annotator-"
 ADJUDICATOR = "sim-adjudicator"
 
 
-def simulated(to_user: str) -> Q:
+def simulated(to_user: str = "") -> Q:
     """Return the rows whose person is simulated; `to_user` is the lookup of the person, such as "annotator"."""
-    named = Q(**{f"{to_user}__username__startswith": NAME}) | Q(**{f"{to_user}__username": ADJUDICATOR})
-    return named & Q(**{f"{to_user}__password__startswith": UNUSABLE_PASSWORD_PREFIX})
+    user = f"{to_user}__" if to_user else ""
+    named = Q(**{f"{user}username__startswith": NAME}) | Q(**{f"{user}username": ADJUDICATOR})
+    return named & Q(**{f"{user}password__startswith": UNUSABLE_PASSWORD_PREFIX})
 
 
 def is_simulated(person: User) -> bool:

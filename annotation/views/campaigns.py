@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals
-from annotation.campaigns.items import SORTS, ItemFilter, find_items, history, item_rows, item_table
+from annotation.campaigns.items import SORTS, ItemFilter, assigned_people, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
 from annotation.campaigns.overview import Overview, overview, pace
@@ -48,6 +48,7 @@ from pooling.orders import ORDERS
 from pooling.views.find import find_pool
 
 MOST_KEPT = 200  # items that stay chosen: they are in an address
+MOST_LISTED = 10  # of the chosen items, before an act
 MOST_STEPS = 3  # that are shown at once
 AGREEMENT_SECONDS = 60
 OPENED = "The campaign of {} is open."
@@ -149,9 +150,13 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
     wanted = form.wanted()
     page = page_of(request, find_items(campaign, wanted))
     found = item_rows(campaign, page)
-    rows = [(row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk)) for row in found]
+    assigned = assigned_people(row.item.pk for row in found)
+    rows = [
+        (row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk), assigned.get(row.item.pk, []))
+        for row in found
+    ]
     context = {"form": form, "page": page, "rows": rows, "wanted": wanted, "sorts": _sorts(wanted)}
-    context |= {"acts": told.BULK_ACTS, "impossible": set(BULK).difference(*(acts for _, acts, _, _ in rows))}
+    context |= {"acts": told.BULK_ACTS, "impossible": set(BULK).difference(*(acts for _, acts, *_ in rows))}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
 
 
@@ -210,7 +215,8 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         form, left = ReasonForm(request.POST if "reason" in request.POST else None), []
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
     if done is not None:
-        messages.success(request, told.items_done(act, done) + told.had_before(len(left)))
+        person = form.cleaned_data.get("person")
+        messages.success(request, told.items_done(act, done, person) + told.had_before(len(left)))
         return redirect(back(left))
     seconds = each / 1000 * len(PLACES) * found.items if (each := pace(campaign)) else None
     context: dict[str, Any] = {
@@ -221,6 +227,9 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         "seconds": seconds,
         "back": back(ids),
     }
+    able = campaign.items.filter(pk__in=set(ids).difference(found.refused)).order_by("order")
+    listed = item_rows(campaign, able.values_list("pk", flat=True)[:MOST_LISTED])
+    context |= {"items": listed, "more": max(0, found.items - MOST_LISTED)}
     context |= {"query": request.POST.get("back", "")}
     context |= {"refused": [(row, found.refused[row.item.pk]) for row in item_rows(campaign, found.refused)]}
     return campaign_page(request, campaign, "annotation/campaigns/triple_bulk.html", context)
@@ -237,6 +246,7 @@ def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         return redirect("campaign-triple", name, pk)
     context = {"item": item, "asked": item_text(item), "history": history(item), "forms": forms}
     context["relation"] = open_graph(campaign.pool.graph).relation_name(item.triple.relation)
+    context["assigned"] = assigned_people([item.pk]).get(item.pk, [])
     context["can_reopen"] = item.state in (ItemState.SETTLED, ItemState.UNDECIDED)
     context["can_return"] = item.state != ItemState.OPEN
     return campaign_page(request, campaign, "annotation/campaigns/triple_detail.html", context)

@@ -44,12 +44,12 @@ _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",
     "return": "{} back in the pool: two other people are asked.",
     "flag": "{} put into the inbox.",
-    "assign": "{} assigned: this person is asked about them first.",
+    "assign": "{} assigned to {}, who is asked about {} first.",
 }
 
 
-def items_done(act: str, done: int) -> str:
-    return _DONE[act].format(counted(done, "item"))
+def items_done(act: str, done: int, person: User | None = None) -> str:
+    return _DONE[act].format(counted(done, "item"), person, "it" if done == 1 else "them")
 
 
 def had_before(left: int) -> str:

@@ -9,6 +9,22 @@ if (form) {
   const whys = form.querySelector("[data-whys]");
   const bar = form.querySelector(".selection");
   new ResizeObserver(() => form.style.setProperty("--head-top", `${bar.offsetHeight}px`)).observe(bar); // the table's head sticks below it
+  // on a phone the acts and what is not needed to choose are folded
+  const opener = form.querySelector("[data-open-acts]");
+  const toggle = (button, folded) => {
+    const isOpen = folded.classList.toggle("is-open");
+    button.setAttribute("aria-expanded", String(isOpen));
+    return isOpen;
+  };
+  form.classList.add("folds");
+  opener.hidden = false;
+  opener.addEventListener("click", () => toggle(opener, bar));
+  for (const more of form.querySelectorAll("[data-more]")) {
+    more.hidden = false;
+    more.addEventListener("click", () => {
+      more.textContent = toggle(more, more.closest("tr")) ? "Less" : "More";
+    });
+  }
   const show = () => {
     const marked = boxes.filter((box) => box.checked);
     const chosen = marked.length;

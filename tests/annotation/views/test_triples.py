@@ -5,6 +5,8 @@ import io
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
 
 from annotation.campaigns import bulk
 from annotation.campaigns.lifecycle import open_campaign
@@ -16,9 +18,11 @@ from annotation.labelling.submit import change, submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
+from annotation.people.accounts import add_person
 from annotation.questions.templates import item_text
 from annotation.views import told
 from core.models import AuditEntry
+from core.people.roles import CampaignRole
 from pooling.graphs.opening import open_graph
 from tests.annotation.factories import (
     LINK,
@@ -103,7 +107,7 @@ def test_queries_of_the_list_do_not_grow(world, manager, count, django_assert_nu
         label_item(world, item, ann="Y", ben="Y")
     manager.get(URL)
     for query in ({"state": "settled"}, {"state": "settled", "q": "lived"}):
-        with django_assert_num_queries(10 if "q" not in query else 9):
+        with django_assert_num_queries(11 if "q" not in query else 10):
             assert len(found(read(manager.get(URL, query)))) == count
 
 
@@ -191,6 +195,7 @@ def test_preview_says_what_would_happen_and_changes_nothing(world, manager, seve
     assert (numbers(page.one("what").text), len(page.all("refused"))) == (["2"], 1)
     assert numbers(page.one("warning").text) == ["4"]  # labels of two items
     assert [one["value"] for one in page.all(tag="input", name="items")] == [str(item.pk) for item in several]
+    assert page.texts("listed") == [item_text(item).statement for item in several[:2]] and not page.has("more")
     chosen = ",".join(str(item.pk) for item in several)
     assert page.has(tag="a", href=f"{URL}?state=open&chosen={chosen}")  # who changes nothing keeps what they chose
     assert states(several) == ["settled", "disputed", "open"]
@@ -237,13 +242,19 @@ def test_assigned_items_are_asked_first(world, manager) -> None:
     last = items[-1]
     label_and_release(world, items[0], ann="Y")
     asked = {"act": "assign", "items": [items[0].pk, last.pk]}
+    add_person("sim-annotator-1", CampaignRole.ANNOTATOR, world.campaign)
+    User.objects.filter(username="sim-annotator-1").update(password=make_password(None))
     page = read(manager.post(BULK_URL, asked))
+    assert page.one(tag="select", name="person").all(tag="option")[0].text == "Choose a person"
     assert [option["value"] for option in page.one(tag="select", name="person").all(tag="option")][1:] == [
         str(person.pk) for person in (world.ada, world.ann, world.ben, world.cleo)
     ]
     response = manager.post(BULK_URL, asked | {"person": world.ann.pk})
     assert response["Location"] == f"{URL}?chosen={items[0].pk}"
-    assert read(manager.get(URL)).messages == [told.items_done("assign", 1) + told.had_before(1)]
+    assert read(manager.get(URL)).messages == [told.items_done("assign", 1, world.ann) + told.had_before(1)]
+    rows = {row.one(tag="input")["value"]: row.texts("assigned") for row in read(manager.get(URL)).all("item")}
+    assert {pk: said for pk, said in rows.items() if said} == {str(last.pk): ["assigned to ann"]}
+    assert "ann" in read(manager.get(f"{URL}/{last.pk}")).one("assigned").text
     assert list(last.assigned_to.all()) == [world.ann] and not items[0].assigned_to.exists()  # ann had it
     entry = AuditEntry.objects.get(act="items-assigned")
     assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 item")
@@ -255,12 +266,24 @@ def test_assigned_items_are_asked_first(world, manager) -> None:
 def test_nobody_is_assigned_who_may_not_label_or_had_all_of_them(world, manager) -> None:
     item = world.campaign.items.order_by("order").first()
     label_and_release(world, item, ann="Y")
+    User.objects.filter(pk=world.cleo.pk).update(username="sim-annotator-1", password=make_password(None))
+    world.cleo.refresh_from_db()
+    (why_not,) = refusal(lambda: bulk.assign_items(world.campaign, [item.pk], world.cleo, by=world.manager))
+    assert "simulated" in why_not
     had_all = refusal(lambda: bulk.assign_items(world.campaign, [item.pk], world.ann, by=world.manager))
     for person, why in ((world.researcher, {"person": ["invalid_choice"]}), (world.ann, {"__all__": had_all})):
         Item.objects.filter(pk=item.pk).update(state="open")
         response = manager.post(BULK_URL, {"act": "assign", "items": [item.pk], "person": person.pk})
         assert refused(response) == why
     assert not item.assigned_to.exists() and not AuditEntry.objects.filter(act="items-assigned").exists()
+
+
+def test_first_ten_of_the_chosen_items_are_listed(world, manager, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.views.campaigns.MOST_LISTED", 2)
+    ids = [item.pk for item in world.campaign.items.order_by("order")]
+    page = read(manager.post(BULK_URL, {"act": "flag", "items": ids[::-1]}))
+    listed = [item_text(Item.objects.get(pk=pk)).statement for pk in ids[:2]]
+    assert (page.texts("listed"), numbers(page.one("more").text)) == (listed, [str(len(ids) - 2)])
 
 
 def test_nothing_chosen_or_nothing_possible_is_said(world, manager, several) -> None:
@@ -434,5 +457,5 @@ def test_queries_of_one_item_do_not_grow(world, manager, item, labels, django_as
         windows_closed(item)
         answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "Y")
     manager.get(f"{URL}/{item.pk}")
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         manager.get(f"{URL}/{item.pk}")
