@@ -15,9 +15,10 @@ from annotation.models.slot import PLACES
 from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
-from pooling.pools.effort import Pace
+from pooling.pools.effort import ASSUMED_SECONDS, Pace
 
 RECENT = 1000  # the pace is measured over this many last labels
+FEW = 20  # fewer labels with a measured time tell no pace: they may be somebody's first tries
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Overview:
     places: int  # for a label: two an item
     labels: int  # in these places
     held: int  # questions in somebody's hands now
-    pace_ms: float | None  # median active time of the last labels of people
+    pace_ms: float | None  # median active time of the last labels of people; None: too few
     reports: int  # that nobody has answered
     unreleased: int  # triples for people that no batch has released yet
 
@@ -42,12 +43,13 @@ class Overview:
         return 100 * self.labels // self.places if self.places else 0
 
     @property
-    def pace_seconds(self) -> float | None:
-        return None if self.pace_ms is None else self.pace_ms / 1000
+    def pace_seconds(self) -> float:
+        """Return the seconds a label, assumed while no pace is known."""
+        return ASSUMED_SECONDS if self.pace_ms is None else self.pace_ms / 1000
 
     @property
-    def seconds_left(self) -> float | None:
-        return None if self.pace_ms is None else self.left * self.pace_ms / 1000
+    def seconds_left(self) -> float:
+        return self.left * self.pace_seconds
 
 
 def overview(campaign: Campaign) -> Overview:
@@ -72,7 +74,7 @@ def overview(campaign: Campaign) -> Overview:
 
 
 def pace(campaign: Campaign) -> float | None:
-    """Return the median active milliseconds of the last labels, robust to an absurd time; None without labels."""
+    """Return the median active milliseconds of the last labels, robust to an absurd time; None of too few."""
     times = _times(Label.objects.filter(item__campaign=campaign))
     return median(times) if times else None
 
@@ -86,11 +88,14 @@ def answer_pace(sender: Any, **_: Any) -> Pace | None:
 def _times(labels: QuerySet[Label]) -> list[int]:
     """Return the active milliseconds of the last of these labels.
 
-    Labels given in bulk share one time, and simulated people have made-up times: neither count.
+    Labels given in bulk share one time, simulated people have made-up times, and withdrawn labels were mistakes: none
+    of them count. Empty if there are too few.
     """
     timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False, "slot__number__in": PLACES}
+    timed["slot__state"] = SlotState.ANSWERED
     given = labels.filter(**timed).exclude(simulated("annotator"))
-    return list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
+    times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
+    return times if len(times) >= FEW else []
 
 
 def open_reports(campaign: Campaign) -> QuerySet[Flag]:

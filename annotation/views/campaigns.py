@@ -17,7 +17,7 @@ from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items
 from annotation.campaigns.items import SORTS, ItemFilter, assigned_people, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
-from annotation.campaigns.overview import Overview, overview, pace
+from annotation.campaigns.overview import FEW, Overview, overview, pace
 from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, RulesForm, StateForm
@@ -73,7 +73,7 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
         return redirect("campaign", name)
     counts, people = overview(found), outlook(found)
     course, report = trend(found, counts), _agreement(found, counts)
-    context = {"overview": counts, "outlook": people, "trend": course, "form": form}
+    context: dict[str, Any] = {"overview": counts, "few": FEW, "outlook": people, "trend": course, "form": form}
     context |= {"labels_chart": labels_chart(course.days), "agreement_chart": agreement_chart(report.weeks)}
     context |= {"weeks": report.weeks, "cost": _cost(found, course) if can_manage(request.user) else None}
     steps = next_steps(found, counts, people, course, weakest(report))

@@ -114,6 +114,7 @@ export class One {
     this.root.removeAttribute("aria-busy");
     const text = { group: item.group_question, subject: item.subject.label, object: item.object.label };
     for (const [name, words] of Object.entries(text)) this.find(`[data-${name}]`).textContent = words;
+    for (const name of ["subject", "object"]) this.find(`[data-${name}]`).title = text[name]; // it may be cut
     for (const side of ["subject", "object"]) fillCard(this.find(`[data-${side}-card]`), item[side], true);
     this.question.textContent = item.question;
     this.question.classList.toggle("question-long", item.question.length > LONG);

@@ -3,8 +3,15 @@ import pytest
 from annotation.campaigns.overview import overview, pace
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Item, Label
-from pooling.pools.effort import Pace, measured_pace
+from pooling.pools.effort import ASSUMED_SECONDS, Pace, measured_pace
 from tests.annotation.factories import answer, label_item, slot_for, windows_closed
+from tests.page import read
+
+
+@pytest.fixture
+def any_pace(monkeypatch) -> None:
+    """One label is enough for a pace."""
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 1)
 
 
 def first(world) -> Item:
@@ -22,7 +29,7 @@ def test_figures_count_what_is_left_without_withdrawn_slots(world) -> None:
     assert (found.places, found.labels, found.left, found.percent) == (12, 2, 10, 16)
 
 
-def test_work_left_rests_on_the_median_so_that_one_absurd_time_changes_nothing(world) -> None:
+def test_work_left_rests_on_the_median_so_that_one_absurd_time_changes_nothing(world, any_pace) -> None:
     for item, ms in zip(world.campaign.items.all()[:5], (4000, 6000, 5000, 86_400_000, 0), strict=True):
         answer(world.ann, slot_for(world.campaign, world.ann, item), active_ms=ms)
     assert pace(world.campaign) == 5500
@@ -30,13 +37,21 @@ def test_work_left_rests_on_the_median_so_that_one_absurd_time_changes_nothing(w
     assert overview(world.campaign).seconds_left == 7 * 5.5
 
 
-def test_work_left_is_unknown_before_the_first_label(world) -> None:
-    found = overview(world.campaign)
-    assert (found.pace_ms, found.seconds_left, found.pace_seconds) == (None, None, None)
-    assert measured_pace() is None
+def test_pace_is_assumed_until_people_have_given_enough_labels_that_stay(world, manager, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 3)
+    for number, item in enumerate(world.campaign.items.all()[:3]):
+        found = overview(world.campaign)
+        assert (found.pace_ms, found.seconds_left) == (None, (12 - number) * ASSUMED_SECONDS)
+        assert measured_pace() is None
+        assert read(manager.get("/pools/p1/campaign")).one("pace")["data-known"] == "no"
+        answer(world.ann, slot_for(world.campaign, world.ann, item), active_ms=2600)
+    assert overview(world.campaign).seconds_left == 9 * 2.6
+    assert read(manager.get("/pools/p1/campaign")).one("pace")["data-known"] == "yes"
+    withdraw_labels(world.campaign, world.ann)
+    assert overview(world.campaign).pace_ms is None
 
 
-def test_time_of_adjudicators_is_no_part_of_the_pace(world) -> None:
+def test_time_of_adjudicators_is_no_part_of_the_pace(world, any_pace) -> None:
     label_item(world, first(world), ann="Y", ben="N")
     windows_closed(first(world))
     for label, ms in zip(Label.objects.order_by("pk"), (2000, 4000), strict=True):

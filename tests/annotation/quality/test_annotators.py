@@ -50,7 +50,8 @@ def test_pace_and_shares(world, items):
     assert work.labels_per_hour == pytest.approx(800)
 
 
-def test_labels_in_bulk_are_left_out_of_the_median(world, items):
+def test_labels_in_bulk_are_left_out_of_the_median(world, items, monkeypatch):
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 1)
     for slot, active in zip(claim(world.campaign, world.ann, 3)[:3], (4000, 50, 50), strict=True):
         answer(world.ann, slot, "N", active_ms=active)
     Label.objects.filter(active_ms=50).update(is_bulk=True)

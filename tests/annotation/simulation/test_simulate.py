@@ -95,7 +95,8 @@ def test_only_answers_that_need_a_link_have_one(world, rule: str, linked: set[st
     assert {label.answer for label in given if not label.source_url} == {"Y", "N"} - linked
 
 
-def test_made_up_times_are_no_pace(world, manager) -> None:
+def test_made_up_times_are_no_pace(world, manager, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 1)
     simulate(world.campaign, Simulation(truth_of(world), error_rate=0, limit=6))
     assert overview(world.campaign).pace_ms is None
     slot, *_ = claim(world.campaign, world.ann, 50)
@@ -108,7 +109,8 @@ def test_made_up_times_are_no_pace(world, manager) -> None:
     assert html.count('data-test="simulated"') == sum(row.is_simulated for row in rows)
 
 
-def test_person_with_the_name_and_a_password_is_not_simulated(world) -> None:
+def test_person_with_the_name_and_a_password_is_not_simulated(world, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 1)
     person, _ = add_person(f"{NAME}1", "annotator", world.campaign, password="a-long-password-of-mine")
     slot, *_ = claim(world.campaign, person, 50)
     answer(person, slot, active_ms=7000)

@@ -44,6 +44,7 @@ def test_overview_has_the_figures(world, manager) -> None:
         "annotators": "4",
         "adjudicators": "1",
         "reports": "0",
+        "left": "2 min 40 s",  # assumed
         "active": "2",
         "today": "4",
         "hours": "0.0",

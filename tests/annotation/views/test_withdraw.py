@@ -58,7 +58,8 @@ def test_labels_are_taken_back_and_the_page_says_what_happened(world, manager, l
     assert page.has("empty")
 
 
-def test_preview_tells_who_can_answer_and_what_nobody_can(world, manager, labelled) -> None:
+def test_preview_tells_who_can_answer_and_what_nobody_can(world, manager, labelled, monkeypatch) -> None:
+    monkeypatch.setattr("annotation.campaigns.overview.FEW", 1)
     Label.objects.update(active_ms=90_000)
     page = read(manager.get(url(world.ann)))
     # ben had both items, ada decided one: cleo can answer both, and each wants one label more
