@@ -92,8 +92,7 @@ def _times(labels: QuerySet[Label]) -> list[int]:
     of them count. Empty if there are too few.
     """
     timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False, "slot__number__in": PLACES}
-    timed["slot__state"] = SlotState.ANSWERED
-    given = labels.filter(**timed).exclude(simulated("annotator"))
+    given = labels.filter(**timed, slot__state=SlotState.ANSWERED).exclude(simulated("annotator"))
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return times if len(times) >= FEW else []
 
