@@ -11,20 +11,25 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from annotation.enums import ItemState
-from config.pages import way_up
+from config.pages import PAGES, way_up
 from core.people.roles import Person, Right, has_right
 
 
 class Item(NamedTuple):
     """A link of the sidebar. Its address gets the name of the pool, or of the pool's graph."""
 
-    label: str
     url_name: str
     right: Right = Right.EVALUATE
     of_graph: bool = False
     analysis: str = ""  # key of the analysis that the page shows
     query: str = ""
     counted: str = ""  # name of the count beside it: see evaluation/views/frame.py
+    own_label: str = ""  # of an analysis, its title; of a page that is headed by a name, what it shows
+
+    @property
+    def label(self) -> str:
+        """Return the words of the link: those of the page's heading, from config/pages.py."""
+        return self.own_label or str(PAGES[self.url_name].crumb)
 
     @property
     def page(self) -> str:
@@ -61,69 +66,65 @@ def _entry(key: str, label: str, *items: Item) -> Entry:
 
 
 def _results() -> Iterator[Group]:
-    """Yield the groups of Results: the analyses of each group, in the order of the registry."""
-    from evaluation.pages.registry import ANALYSES  # they take long to import, and commands need no sidebar
+    """Yield the five groups of Results: the analyses of each in the order of the registry, then other pages."""
+    from evaluation.pages.registry import by_group  # it takes long to import, and commands need no sidebar
 
-    before = {"Ranking": (Item("Overview", "evaluation"),)}
-    for group in dict.fromkeys(analysis.group for analysis in ANALYSES):
-        members = tuple(Item(one.tab, "analysis", analysis=one.key) for one in ANALYSES if one.group == group)
-        yield Group(group, before.get(group, ()) + members)
-    yield Group(
-        "Look up",
-        (
-            Item("Questions", "evaluation-questions"),
-            Item("Triples", "evaluation-triples"),
-            Item("Label sets", "evaluation-labels"),
-        ),
-    )
-    yield Group("Reports", (Item("Report", "evaluation-report"), Item("Papers", "papers")))
+    first = {"Ranking": [Item("evaluation")]}
+    last = {
+        "Ranking": [Item("evaluation-questions"), Item("evaluation-triples")],
+        "Coverage": [Item("evaluation-labels")],
+    }
+    for group, analyses in by_group().items():
+        members = [Item("analysis", analysis=one.key, own_label=one.title) for one in analyses]
+        yield Group(group, (*first.get(group, ()), *members, *last.get(group, ())))
+    yield Group("Papers", (Item("evaluation-report"), Item("papers")))
 
 
 GRAPH_ITEMS = (
-    Item("Graph", "graph", of_graph=True),
-    Item("Systems", "systems", of_graph=True),
-    Item("Compare systems", "systems-compare", of_graph=True),
-    Item("Runs", "runs", of_graph=True),
+    Item("graph", of_graph=True, own_label="Graph"),
+    Item("systems", of_graph=True),
+    Item("systems-compare", of_graph=True),
+    Item("runs", of_graph=True),
 )
 _BEFORE_RESULTS = (
-    _entry("overview", "Overview", Item("Overview", "pool")),
+    _entry("overview", "Overview", Item("pool", own_label="Overview")),
     _entry(
         "data",
         "Data",
         *GRAPH_ITEMS,
-        Item("Pooled triples", "pool-triples"),
-        Item("Seeds", "pool-seeds"),
-        Item("Overlap", "pool-overlap"),
-        Item("Growth", "pool-growth"),
-        Item("Filter", "pool-filter"),
+        Item("pool-triples"),
+        Item("pool-seeds"),
+        Item("pool-overlap"),
+        Item("pool-growth"),
+        Item("pool-filter"),
     ),
     _entry(
         "setup",
         "Setup",
-        Item("Questions", "pool-questions"),
-        Item("Sources", "campaign-sources", Right.MANAGE),
-        Item("Guidelines", "campaign-guidelines", Right.MANAGE),
-        Item("People", "campaign-people", Right.MANAGE),
-        Item("Rules", "campaign-rules", Right.MANAGE),
-        Item("Order", "campaign-order", Right.MANAGE),
+        Item("pool-questions"),
+        Item("campaign-sources", Right.MANAGE),
+        Item("campaign-guidelines", Right.MANAGE),
+        Item("campaign-people", Right.MANAGE),
+        Item("campaign-rules", Right.MANAGE),
+        Item("campaign-order", Right.MANAGE),
     ),
     _entry(
         "work",
         "Work",
-        Item("Progress", "campaign"),
-        Item("Items", "campaign-triples", Right.MANAGE),
-        Item("Inbox", "inbox", Right.MANAGE, counted="inbox"),
-        Item("Disputes", "campaign-triples", Right.MANAGE, query=f"state={ItemState.DISPUTED}", counted="disputes"),
+        Item("campaign"),
+        Item("campaign-triples", Right.MANAGE),
+        Item("inbox", Right.MANAGE, counted="inbox"),
+        Item(
+            "campaign-triples",
+            Right.MANAGE,
+            query=f"state={ItemState.DISPUTED}",
+            counted="disputes",
+            own_label="Disputes",
+        ),
     ),
-    _entry(
-        "quality",
-        "Quality",
-        Item("Agreement", "quality"),
-        Item("Annotators", "annotators", Right.MANAGE),
-        Item("Checks", "checks", Right.MANAGE),
-    ),
+    _entry("quality", "Quality", Item("quality"), Item("annotators", Right.MANAGE), Item("checks", Right.MANAGE)),
 )
-_EXPORT = _entry("export", "Export", Item("Export", "export"))
+_EXPORT = _entry("export", "Export", Item("export"))
 
 
 @cache
@@ -142,20 +143,28 @@ class Link(NamedTuple):
     counted: str
 
 
+class OpenGroup(NamedTuple):
+    """A group as it is shown: it folds if it has a heading, and one of an entry is open."""
+
+    label: str
+    links: list[Link]
+    is_open: bool
+
+
 class OpenEntry(NamedTuple):
-    """An entry as it is shown: `groups` are (heading, links); `url` is that of its first page."""
+    """An entry as it is shown; `url` is that of its first page."""
 
     key: str
     label: str
     url: str
     current: bool
     is_link: bool
-    groups: list[tuple[str, list[Link]]]
+    groups: list[OpenGroup]
 
     @property
     def counted(self) -> list[Link]:
         """Return its pages with a count beside them."""
-        return [link for _, links in self.groups for link in links if link.counted]
+        return [link for group in self.groups for link in group.links if link.counted]
 
 
 def entries_of(
@@ -174,16 +183,17 @@ def entries_of(
     every = [item for _, groups in allowed for _, items in groups for item in items]
     here = _here(page, str(kwargs.get("key", "")), query, every)
     shown = []
-    for entry, groups in allowed:
+    for entry, permitted_groups in allowed:
         links = [
             (label, [Link(item.label, item.url(pool, graph), item is here, item.counted) for item in items])
-            for label, items in groups
+            for label, items in permitted_groups
             if items
         ]
         flat = [link for _, group in links for link in group]
         if flat:
-            current = any(link.current for link in flat)
-            shown.append(OpenEntry(entry.key, entry.label, flat[0].url, current, len(flat) == 1, links))
+            at = next((i for i, (_, group) in enumerate(links) if any(link.current for link in group)), None)
+            groups = [OpenGroup(label, group, i == (at or 0)) for i, (label, group) in enumerate(links)]
+            shown.append(OpenEntry(entry.key, entry.label, flat[0].url, at is not None, len(flat) == 1, groups))
     return shown
 
 

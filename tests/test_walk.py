@@ -214,7 +214,7 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
 
     # the researcher's open page follows the labels without a load
     rita = Visitor(browser, site, "Rita")
-    rita.opens(f"/pools/{POOL}/evaluation", "Evaluation")
+    rita.opens(f"/pools/{POOL}/evaluation", "Results overview")
     rita.page.evaluate("window.neverLoadedAgain = true")
     before = rita.page.get_attribute("#figures > [data-version]", "data-version")
 

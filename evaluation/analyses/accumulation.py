@@ -124,7 +124,6 @@ def _yield(curve: LabelGrowth, caption: str) -> Section:
 
 ANALYSIS = Analysis(
     "accumulation",
-    "Accumulation",
     "Accumulation of labels",
     "What did the labels say while they came in, and since when do they say what they say now?",
     "accumulation",

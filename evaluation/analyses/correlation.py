@@ -202,7 +202,6 @@ def _places_by_two(context: Context, first: Measure, second: Measure, sides: Sid
 ANALYSIS = Analysis(
     "correlation",
     "Correlation",
-    "Correlation",
     "How much do two label sets, or two measures, agree on the order of the systems?",
     "correlation",
     ("labels", "against", "measures", "questions", "assumed", "seed", "seeds", "training"),

@@ -120,7 +120,6 @@ def _settled(context: Context, curve: DepthGrowth) -> str:
 
 ANALYSIS = Analysis(
     "depth",
-    "Depth",
     "Pool depth",
     "What would a shallower pool have said of the systems, and from which depth on does nothing change?",
     "depth",

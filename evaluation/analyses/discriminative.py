@@ -150,7 +150,6 @@ def _square(tests: PairTests, p: np.ndarray, systems: int) -> np.ndarray:
 ANALYSIS = Analysis(
     "discriminative",
     "Discriminative power",
-    "Discriminative power",
     "How many pairs of systems does a measure tell apart, and which?",
     "discriminative-power",
     ("labels", "measures", "questions", "assumed", "alpha", "seed", "seeds"),

@@ -221,7 +221,6 @@ def _sides_finding(systems: Sequence[str], mean: Floats, measure: Measure) -> st
 ANALYSIS = Analysis(
     "measures",
     "Measures",
-    "Measures",
     "What does every measure say of every system, and what do the labels change?",
     "measures",
     ("labels", "against", "measures", "questions", "assumed", "seeds"),

@@ -160,7 +160,6 @@ def _section(key: str, title: str, text: str, caption: str, sides: Sides, findin
 
 ANALYSIS = Analysis(
     "multiplicities",
-    "Answers",
     "Answers per question",
     "How many entities answer a question, and how many more once the pool is labelled?",
     "multiplicities",

@@ -103,7 +103,6 @@ def _medians(
 ANALYSIS = Analysis(
     "relations",
     "Relations",
-    "Relations",
     "On which relations, sides and answers do the systems differ, and how much does the mixture of relations matter?",
     "relations",
     ("labels", "against", "measure", "questions", "assumed", "seeds"),

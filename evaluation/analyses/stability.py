@@ -132,7 +132,6 @@ def _least(series: list[Json]) -> float:
 ANALYSIS = Analysis(
     "stability",
     "Stability",
-    "Stability",
     "How many questions, or how many labels, does it take until the order of the systems holds?",
     "stability",
     ("labels", "measures", "questions", "assumed", "seed", "seeds"),

@@ -193,7 +193,6 @@ def _values_chart(context: Context, measure: Measure, one: Effect, low: Floats, 
 
 ANALYSIS = Analysis(
     "audit",
-    "Audit",
     "Audit of the filters",
     "How many answers do the filters throw away, and would they change who is better?",
     "audit-sample",

@@ -271,7 +271,6 @@ def _absent(context: Context, found: RunsByState) -> list[Section]:
 
 ANALYSIS = Analysis(
     "classification",
-    "Classification",
     "Triple classification",
     "Which systems tell a true triple from a false one?",
     "triple-classification",

@@ -243,7 +243,6 @@ def _lists(found: Estimated, caption: str, spread: SeedSpread | None) -> Section
 ANALYSIS = Analysis(
     "estimates",
     "Estimates",
-    "Estimates",
     "What would the measures say if the whole pool were judged, as far as a random sample of it tells?",
     "estimates",
     ("questions", "assumed", "seed", "seeds"),

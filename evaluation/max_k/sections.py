@@ -196,7 +196,6 @@ def _by_k(found: Goodness, ks: Sequence[int]) -> dict[str, dict[str, float]]:
 ANALYSIS = Analysis(
     "max-k",
     "Max-k",
-    "Max-k",
     "How good is what a system returns when it may return fewer than k entities?",
     "max-k",
     ("labels", "against", "questions", "k", "answers", "system", "seeds"),

@@ -191,7 +191,6 @@ def _metric(context: Context, world: PoolWorld, metric: str, found: ReportedMetr
 ANALYSIS = Analysis(
     "open-world",
     "Open world",
-    "Open world",
     "How much of what is right does the test set lack, and what does that do to the reported numbers?",
     "open-world",
     ("labels",),

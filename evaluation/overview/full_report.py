@@ -120,7 +120,7 @@ def _part(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> Rep
     if part.heavy:
         kept = kept_part_figure(pool, analysis, part, settings)
         if kept is None:
-            where = f"Have it computed on the page {analysis.tab}, then take the report again."
+            where = f"Have it computed on the page {analysis.title}, then take the report again."
             return ReportPart(part, [], problem=f"Not computed: {part.title}. {where}")
         is_old = kept.version != part_version(pool, analysis, part, settings)
         return ReportPart(part, **kept.content, computed_at=kept.computed_at, is_old=is_old)

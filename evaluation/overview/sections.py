@@ -18,8 +18,7 @@ RANKINGS = "overview-rankings"  # key of its section, and of its chart on the pa
 _TAUS = (("measure", "Measure", "measure"), ("tau", "Tau", "tau"), ("n", "Questions", "count"))
 OVERVIEW = Analysis(
     KEY,
-    "Overview",
-    "Overview",
+    "Results overview",
     "What the labels change: the systems ranked by the seeds and by the current labels, whatever label sets the rest"
     " of the report is of.",
     "overview",

@@ -18,6 +18,6 @@ def run_evaluate(job: Job, progress: Progress) -> None:
     settings = parse_settings(MultiValueDict(parse_qs(asked["settings"], keep_blank_values=True)), analysis.settings)
 
     def tell(done: int, total: int) -> None:
-        progress.report(analysis.tab.lower(), done, total, "steps")
+        progress.report(analysis.key, done, total, "steps")
 
     part_figure(job.pool, analysis, analysis.part(asked["part"]), settings, tell)

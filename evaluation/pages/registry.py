@@ -41,6 +41,14 @@ PAPERS: tuple[Analysis, ...] = (
 )  # their keys are paper-NUMBER
 
 
+GROUPS = ("Ranking", "Reliability", "Coverage", "Lenses")  # of analyses, in the sidebar and below the results
+
+
+def by_group() -> dict[str, list[Analysis]]:
+    """Return the analyses of each group, in their order."""
+    return {group: [analysis for analysis in ANALYSES if analysis.group == group] for group in GROUPS}
+
+
 def get_analysis(key: str) -> Analysis:
     """Return the analysis, or the page of a paper, of that name; EvaluationError names the known ones."""
     by_key = {analysis.key: analysis for analysis in (*ANALYSES, *PAPERS)}

@@ -132,7 +132,6 @@ def _corollary_4_5() -> Section:
 
 ANALYSIS = Analysis(
     "paper-001",
-    "Paper",
     "Yang, Lin and Zhang (2022), Rethinking evaluation under the open-world assumption",
     "The theory of the paper at its settings, and its experiment by the newest open-world study here, in its order.",
     "yang-lin-and-zhang-2022",

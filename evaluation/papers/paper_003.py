@@ -327,7 +327,6 @@ def _figure_8(context: Context) -> Iterator[Section]:
 
 ANALYSIS = Analysis(
     "paper-003",
-    "Paper",
     "Zhou et al. (2022), Re-thinking knowledge graph completion evaluation",
     "What sparse test labels say of systems, and what the labels of a pool change."
     " Tables and figures in the order of the paper, published beside measured.",

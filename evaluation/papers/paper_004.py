@@ -220,7 +220,6 @@ def _claims(context: Context, full: ProbeAnswers, mrr: ValuesUnder) -> Section:
 
 ANALYSIS = Analysis(
     "paper-004",
-    "Paper",
     "Moon and Ko (2025), How sharp and bias-robust is a model?",
     "How strictly a rank is scored, and how much answers about popular entities count."
     " Tables and figures in the order of the paper, published beside measured.",

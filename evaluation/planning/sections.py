@@ -209,7 +209,6 @@ def _left_json(made: Plan, labels: Span | None, reason: str) -> Json:
 ANALYSIS = Analysis(
     "planning",
     "Planning",
-    "Planning",
     "Is the order of the systems sure enough, how much judging is left, and where do the next labels pay most?",
     "planning",
     ("measures", "questions", "assumed", "seed"),

@@ -256,7 +256,6 @@ def _families(context: Context, answers: ProbeAnswers) -> Json:
 ANALYSIS = Analysis(
     "probe",
     "PROBE",
-    "PROBE",
     "Which system is best when ranks are scored more or less sharply, and when popular answers count less?",
     "probe",
     ("labels", "against", "questions", "sharpness", "robustness", "seeds"),

@@ -170,7 +170,6 @@ def reusability_json(pool: Pool, settings: Settings) -> Json:
 ANALYSIS = Analysis(
     "reusability",
     "Reusability",
-    "Reusability",
     "Are the labels fair to a system that was not in the pool, and which systems can they compare?",
     "reusability",
     ("labels", "measures", "questions", "assumed", "share"),

@@ -178,8 +178,7 @@ class Analysis:
     """Describe one page of the evaluation. `settings` names the fields of Settings that it takes."""
 
     key: str  # in the address
-    tab: str
-    title: str
+    title: str  # everywhere: in the sidebar, above the page, in its window's title, in the search
     lead: str
     docs: str  # heading of its page in docs/
     settings: tuple[str, ...]

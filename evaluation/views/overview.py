@@ -22,7 +22,7 @@ from evaluation.overview.first_steps import first_steps
 from evaluation.overview.rankings import TAKEN, overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
 from evaluation.overview.status import next_status, stage_statuses
-from evaluation.pages.registry import ANALYSES
+from evaluation.pages.registry import by_group
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.help_pages import LISTED, listed_for
 from evaluation.sections.help_pages import help_page as read_help
@@ -73,7 +73,7 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
 def evaluation(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     measure = request.GET.get("measure", RANKING[0])
-    context: dict[str, object] = {"pool": pool, "analyses": ANALYSES}
+    context: dict[str, object] = {"pool": pool, "groups": by_group()}
     try:
         settings = parse_settings(request.GET, TAKEN)
         context |= overview(pool, measure if measure in RANKING else RANKING[0], settings)

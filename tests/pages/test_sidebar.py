@@ -14,7 +14,7 @@ from core.enums import JobState
 from core.models import Job
 from evaluation.pages.registry import ANALYSES
 from pooling.enums import PoolingJob
-from tests.page import Element, content, element, has
+from tests.page import Element, content, element, has, parse
 from tests.pages.world import make_pool
 
 ENTRIES = ["Overview", "Data", "Setup", "Work", "Quality", "Results", "Export"]
@@ -32,7 +32,8 @@ def links(page: object) -> list[Element]:
 def current(page: object) -> tuple[list[str], list[str]]:
     """Return the words of the open entries, and the addresses of the current page."""
     side = element(page, "sidebar")
-    is_open = [one.one(tag="summary").text for one in side.all(tag="details") if "open" in one.attrs]
+    groups = side.all(tag="details", class_="entry-group")
+    is_open = [one.elements[0].text for one in groups if "open" in one.attrs]
     return is_open, [a["href"] for a in side.all(tag="a") if a.attrs.get("aria-current") == "page"]
 
 
@@ -108,6 +109,38 @@ def test_every_analysis_is_listed_once():
     (results,) = [entry for entry in pool_entries() if entry.key == "results"]
     shown = [item.analysis for group in results.groups for item in group.items if item.analysis]
     assert sorted(shown) == sorted(analysis.key for analysis in ANALYSES)
+
+
+def test_menu_heading_title_and_search_call_a_page_the_same(world: dict, sign_in):
+    client = sign_in("manager")
+    for entry in pool_entries():
+        for item in (item for group in entry.groups for item in group.items):
+            page = parse(client.get(item.url(world["pool"], world["graph"]), follow=True))
+            (link,) = [one for one in page.one("sidebar").all(tag="a") if one.attrs.get("aria-current") == "page"]
+            assert link.text == item.label
+            if item.own_label in ("", "Disputes") or item.analysis:  # the others are headed by the pool or graph
+                heading = "Items" if item.query else item.label
+                assert page.one(tag="h1").text == heading
+                assert page.texts(tag="title")[0].startswith(heading), item
+            results = content(client.get(f"/search?q={item.label}&pool=town-pool"))
+            assert item.label in [one.elements[0].text for one in results.all(tag="a") if one.elements]
+
+
+def test_results_show_the_pages_of_one_group_only(sign_in):
+    def open_groups(url: str) -> list[str]:
+        parts = element(sign_in("manager").get(url), "sidebar").all(class_="entry-part")
+        assert [one.one(tag="summary").text for one in parts] == [
+            "Ranking",
+            "Reliability",
+            "Coverage",
+            "Lenses",
+            "Papers",
+        ]
+        return [one.one(tag="summary").text for one in parts if "open" in one.attrs]
+
+    assert open_groups("/pools/town-pool/evaluation/depth") == ["Coverage"]
+    assert open_groups("/pools/town-pool/evaluation/triples") == ["Ranking"]
+    assert open_groups("/pools/town-pool") == ["Ranking"]  # folded with its entry
 
 
 def test_counts_are_those_of_the_pool(world: dict, sign_in):

@@ -64,7 +64,7 @@ def test_the_figures_part_is_the_part_alone_and_the_same(sign_in):
     client = sign_in("manager")
     page, part = (client.get(url).content.decode() for url in (PAGE, f"{PAGE}?part=figures"))
     assert "<html" in page and "<html" not in part
-    for heading in ("Two rankings by Micro MRR", "Measures", "Top 10 candidates", "How reliable is this ranking?"):
+    for heading in ("Two rankings by Micro MRR", "Measures", "Top 10 candidates", "More about these results"):
         assert page.count(f">{heading}</h2>") == part.count(f">{heading}</h2>") == 1
     assert part.strip() in page
 
