@@ -66,12 +66,17 @@ class RulesForm(PageForm):
         "0: no label can be changed.",
     )
     gold_percent = _limited(
-        "gold_percent", "Gold items, percent", "Gold questions per 100 questions given to a person. 0: none."
+        "gold_percent",
+        "Gold items, percent",
+        "Gold items are questions whose answer is already known, mixed in unmarked to check how careful people are. "
+        "Their answers come from seed triples (yes), filtered triples (no) or a file of yours, on the page Checks. "
+        "Annotators can't tell them apart; only managers see them and the results. Per 100 questions given to a "
+        "person; 0: none.",
     )
     training_items = _limited(
         "training_items",
         "Training questions",
-        "Gold items that each person answers with feedback before the first real question. 0: no training.",
+        "Gold items that each person answers first, told each time whether the answer was right. 0: no training.",
     )
     training_percent = _limited(
         "training_percent", "Pass mark, percent", "Correct answers that pass the training. Others try again or wait."

@@ -22,14 +22,19 @@ from pooling.orders import ORDERS
 
 
 class OrderForm(PageForm):
-    order = forms.ChoiceField(label="Order", initial=DEFAULT_ORDER)
+    order = forms.ChoiceField(
+        label="Order",
+        initial=DEFAULT_ORDER,
+        help_text="Which triples people get first. By depth suits most campaigns: it begins with what systems rank "
+        "highest.",
+    )
     batch_size = forms.IntegerField(
         label="Triples in a batch",
         min_value=0,
         max_value=RELEASE_AT_ONCE,
         initial=0,
-        help_text="The next batch is released when somebody has nothing left to label. 0 releases everything at once; "
-        "the order is then ignored.",
+        help_text="0 gives out everything at once, and the order is ignored. Otherwise the next batch is given out "
+        "when somebody has nothing left to label.",
     )
     single = forms.BooleanField(
         label="Single triples, not whole questions",
@@ -42,7 +47,8 @@ class OrderForm(PageForm):
         required=False,
         max_length=1000,
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false", "autocapitalize": "none"}),
-        help_text="One per line: name = number, or name = number, number. Leave empty for the defaults.",
+        help_text="Only two orders have settings: hedge (beta = 0.1) and stratified (bounds = 2, 5 and rates = 1, 0.5, "
+        "0.25). One per line; leave empty for these defaults.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -99,8 +105,7 @@ class StoppingForm(PageForm):
         label="Budget, in labels",
         min_value=0,
         required=False,
-        help_text="Stop releasing batches once this many labels are given or still needed for released triples. "
-        "Leave empty for no limit.",
+        help_text="No more batches once this many labels are given or on their way. Leave empty for no limit.",
     )
     target_tau = forms.FloatField(
         label="Target for tau",
@@ -108,10 +113,15 @@ class StoppingForm(PageForm):
         max_value=1,
         required=False,
         widget=forms.NumberInput(attrs={"step": "0.01"}),
-        help_text="Stop releasing batches once the lower end of the 95 % interval of tau reaches this value. Leave "
-        "empty for no target.",
+        help_text="Tau says how far two rankings of the systems agree: 1 is the same ranking, 0 no relation. Here it "
+        "compares the current ranking with rankings by other draws of questions. No more batches once tau is at least "
+        "this with 95 % confidence; 0.9 is a common target. Leave empty for none.",
     )
-    target_measure = forms.ChoiceField(label="Tau by", choices=TargetMeasure.choices)
+    target_measure = forms.ChoiceField(
+        label="Measure of the target",
+        choices=TargetMeasure.choices,
+        help_text="The measure that ranks the systems for tau.",
+    )
 
     @classmethod
     def of(cls, campaign: Campaign, data: Any = None) -> StoppingForm:

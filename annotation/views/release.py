@@ -13,6 +13,7 @@ from annotation.enums import AnnotationJob
 from annotation.forms.release import AuditForm, OrderForm, StoppingForm
 from annotation.models import Campaign
 from annotation.release.audit_sample import audited, draw_audit
+from annotation.release.in_words import what_happens
 from annotation.release.items import batch_rows
 from annotation.release.next_batch import release_next, stop_reason, unreleased
 from annotation.release.settings import set_order_or_start, set_stopping
@@ -50,6 +51,7 @@ def order(request: SignedInRequest, name: str) -> HttpResponse:
     context |= {"orders": ORDERS.values(), "chosen": ORDERS.get(campaign.order)}
     context["work"] = live_jobs(Q(pool=campaign.pool, kind=AnnotationJob.RELEASE))
     context |= {"unreleased": left, "next_size": min(campaign.batch_size, left)}
+    context["happens"] = what_happens(campaign)
     context |= {"stopped": stop_reason(campaign) if left else "", "is_closed": campaign.is_closed}
     status = 422 if request.method == "POST" else 200  # a form, or a message, says what was refused
     return campaign_page(request, campaign, "annotation/release/order_page.html", context, status)

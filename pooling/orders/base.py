@@ -132,3 +132,4 @@ class Order:
     is_sample: bool  # estimates by inverse probability are valid under it
     pick: Callable[[OrderPool, JudgingState, int, int, Settings], Pick]
     settings: Settings = field(default_factory=dict)  # their defaults
+    about_settings: str = ""  # what each setting does, for people who never saw the order

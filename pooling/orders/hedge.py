@@ -59,4 +59,5 @@ HEDGE = Order(
     False,
     pick,
     {"beta": BETA},
+    f"Setting: beta, between 0 and 1, is what a wrong candidate leaves of a run's weight ({BETA:g} unless you set it).",
 )

@@ -75,4 +75,6 @@ STRATIFIED = Order(
     True,
     pick,
     {"bounds": BOUNDS, "rates": RATES},
+    "Settings: bounds are the last depths of the strata but the deepest (2, 5); rates are the shares that are drawn of "
+    "each (1, 0.5, 0.25).",
 )

@@ -258,3 +258,15 @@ def test_settings_are_in_the_address_and_come_back(page: Page):
     expect(page.locator("table.metrics").first).to_contain_text("bpref")
     page.go_back()
     expect(page.locator("select[name=labels]")).to_have_value("current")
+
+
+def test_a_phone_shows_the_range_of_each_place(page: Page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(PAGE)
+    ranges = page.locator(".slope-span")
+    assert ranges.count() > 0 and all(one.is_visible() for one in ranges.all())
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    right = page.locator(".slope").bounding_box()
+    assert all(
+        one.bounding_box()["x"] + one.bounding_box()["width"] <= right["x"] + right["width"] for one in ranges.all()
+    )
