@@ -37,15 +37,16 @@ class Typed:
 
         0: a name is what is typed; 1: it begins so; 2: it holds all words; 3: only names and about together do.
         """
+        whole = " ".join((*names, about)).casefold()
+        for word in self.words:  # most names of a graph fail here, so a search in a large one stays quick
+            if word not in whole:
+                return None
         folded = [name.casefold() for name in names]
         if not self.words or self.text in folded:
             return 0
         if any(name.startswith(self.text) for name in folded):
             return 1
-        if any(all(word in name for word in self.words) for name in folded):
-            return 2
-        whole = " ".join([*folded, about.casefold()])
-        return 3 if all(word in whole for word in self.words) else None
+        return 2 if any(all(word in name for word in self.words) for name in folded) else 3
 
     def hits(self, label: str, about: str, url: str | Callable[[], str], keywords: str = "") -> Iterator[Hit]:
         """Yield the hit of a page or thing that fits; a keyword that fits better than its label is told beside it."""

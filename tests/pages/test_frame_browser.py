@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from tests.pages.test_accessible import serious_findings, window
@@ -113,3 +115,19 @@ def test_the_current_page_is_in_sight_in_the_sidebar(world: dict, live_server, b
         assert page.evaluate("scrollY") == 0
         cut = "[...document.querySelectorAll('#sidebar :is(a, summary)')].filter(at => at.scrollWidth > at.clientWidth)"
         assert page.evaluate(f"{cut}.map(at => at.textContent)") == []
+
+
+@pytest.mark.parametrize("width", [960, 1440])
+def test_the_count_of_notices_covers_nothing(world: dict, live_server, browser, width: int):
+    page = window(browser, live_server, world["manager"], width)
+    page.route("**/attention", lambda route: route.fulfill(json={"jobs": 12, "notices": 1234}))
+    page.goto("/")
+    count = page.locator(".bell .count")
+    count.get_by_text("1,234").wait_for()
+    boxes = [
+        page.locator(part).bounding_box()
+        for part in (".search-link", ".bell svg", ".bell .count", "[data-theme-switch]")
+    ]
+    for before, after in pairwise(boxes):
+        assert before["x"] + before["width"] <= after["x"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

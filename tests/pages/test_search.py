@@ -213,6 +213,7 @@ def test_a_search_survives_odd_text(sign_in):
 def test_a_graph_whose_files_are_gone_does_not_break_the_search(world: dict, sign_in):
     world["graph"].artifact = "graphs/gone"
     world["graph"].save()
+    assert found(sign_in("manager"), "annotat")["People"] == [f"/people/{world['annotator'].pk}"]
     assert found(sign_in("manager"), "cleo") == {}
 
 
