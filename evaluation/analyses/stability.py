@@ -23,6 +23,8 @@ from evaluation.sections.section import (
 from evaluation.statistics.stability import Stability, half_curve, question_stability, stability_curve
 
 REPEATS = 50
+CLOSE = 0.9  # tau from which two rankings count as nearly the same (Voorhees 2001)
+FEWEST = 20  # questions or positive triples below which 5 % are not even one
 NO_DISJOINT = "two disjoint subsets of this size do not exist"
 
 
@@ -103,7 +105,32 @@ def _section(
         " size. Bars end at 1, beyond which there is no tau.",
         [Table(f"stability-{key}", title, columns, rows)],
         chart("lines", f"Tau against the share of the {of}", series, **axes),
+        finding=_finding(curve, context.measures[0].name, context.measures[0].label, of) if context.measures else "",
         notes=order_notes(context),
+    )
+
+
+def _finding(curve: Stability, measure: str, label: str, of: str) -> str:
+    """Say from which share on the order of the systems is nearly the one of all; honest where there is too little."""
+    if curve.positives < FEWEST:
+        return f"There are only {curve.positives:,} {of}: too few to say how many the ranking needs."
+    mean, (low, high) = curve.mean(measure), curve.interval(measure)
+    if not np.isfinite(mean).any():
+        return f"By {label} no subset of the {of} orders the systems, so nothing can be said of the ranking."
+    agrees = np.isfinite(mean) & (mean >= CLOSE)
+    # from the first share on, not at one lucky share
+    holds = np.flatnonzero(np.logical_and.accumulate(agrees[::-1])[::-1])
+    if not holds.size:
+        last = int(np.flatnonzero(np.isfinite(mean))[-1])
+        return (
+            f"The ranking by {label} is not stable: even with {100 * curve.sizes[last]:g} % of the {of} it agrees with "
+            f"the full one only at tau {mean[last]:.2f} (95 % of subsets {low[last]:.2f} to {high[last]:.2f})."
+        )
+    i = int(holds[0])
+    return (
+        f"With {100 * curve.sizes[i]:g} % of the {of} ({curve.triples[i]:,} of {curve.positives:,}) the ranking by"
+        f" {label} already agrees with the full one at tau {mean[i]:.2f} (95 % of subsets"
+        f" {low[i]:.2f} to {high[i]:.2f})."
     )
 
 

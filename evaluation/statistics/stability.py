@@ -43,6 +43,16 @@ class Stability:
         """Return the sample standard deviation [sizes] over the repeats that define tau; nan with fewer than two."""
         return np.ma.masked_invalid(self.tau[name]).std(axis=1, ddof=1).filled(np.nan)
 
+    def interval(self, name: str, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Return the range [sizes], [sizes] of that share of the repeats that define tau; nan if none does."""
+        ends = [(1 - level) / 2, (1 + level) / 2]
+        found = [
+            np.quantile(row[np.isfinite(row)], ends) if np.isfinite(row).any() else [np.nan] * 2
+            for row in self.tau[name]
+        ]
+        low, high = np.array(found, dtype=np.float64).T
+        return low, high
+
 
 def stability_curve(
     prepared: Prepared,

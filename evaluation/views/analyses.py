@@ -102,6 +102,7 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
         if any(shown.is_old and not shown.part.heavy for shown in context["shown"]):
             context["version"] += WAITING
         figures = [shown.figure for shown in context["shown"] if shown.figure]
+        context["contents"] = [section for shown in context["shown"] for section in shown.sections]
         context["left_out"] = next((figure.content["left_out"] for figure in figures), [])
         context["compared"] = next((figure.content.get("compared") for figure in figures), None)
     except FigureBusy as error:

@@ -103,3 +103,33 @@ def test_caption_tells_the_subsets_that_are_left_out(labelled: Pool):
     tied = tied_systems(context_of(labelled).labels)
     (section,) = by_questions(context_of(labelled, tied, measures=("map",)))
     assert "Means leave out subsets whose tau is undefined. Near 95 %" in section.caption
+
+
+def finding(tau: list[list[float]], positives: int = 40) -> str:
+    whole = Stability((0.25, 0.5, 0.75), np.array([10, 20, 30]), positives, 2, {"map": np.array(tau)})
+    return stability._finding(whole, "map", "MAP@20", "questions")
+
+
+def test_the_finding_names_the_share_from_which_on_the_ranking_holds():
+    assert finding([[0.95, 0.95], [0.2, 0.4], [0.96, 1.0]]) == (
+        "With 75 % of the questions (30 of 40) the ranking by MAP@20 already agrees with the full one at tau 0.98 "
+        "(95 % of subsets 0.96 to 1.00)."
+    )
+    assert finding([[0.92, 0.94], [0.95, 1.0], [0.96, 1.0]]).startswith("With 25 % of the questions (10 of 40)")
+    low = finding([[0.1, 0.2], [0.3, 0.4], [0.4, 0.8]])
+    assert "is not stable: even with 75 %" in low and "tau 0.60 (95 % of subsets 0.41 to 0.79)" in low
+
+
+def test_the_finding_is_honest_with_too_little():
+    assert finding([[1.0, 1.0]] * 3, positives=19) == (
+        "There are only 19 questions: too few to say how many the ranking needs."
+    )
+    assert "no subset of the questions orders the systems" in finding([[np.nan, np.nan]] * 3)
+    assert "even with 50 %" in finding([[0.1, 0.1], [0.2, 0.2], [np.nan, np.nan]])
+
+
+def test_the_interval_leaves_out_undefined_taus():
+    taus = curve(False, [[0.0, 1.0], [0.5, np.nan], [np.nan, np.nan]], [2, 4, 6])
+    low, high = taus.interval("map")
+    assert (low[:2].tolist(), high[:2].tolist()) == ([pytest.approx(0.025), 0.5], [pytest.approx(0.975), 0.5])
+    assert np.isnan([low[2], high[2]]).all()
