@@ -117,7 +117,8 @@ def _finding(curve: Stability, measure: str, label: str, of: str) -> str:
     mean, (low, high) = curve.mean(measure), curve.interval(measure)
     if not np.isfinite(mean).any():
         return f"By {label} no subset of the {of} orders the systems, so nothing can be said of the ranking."
-    agrees = np.isfinite(mean) & (mean >= CLOSE)
+    enough = 2 * np.isfinite(curve.tau[measure]).sum(axis=1) >= curve.repeats  # a mean of few subsets says little
+    agrees = enough & np.isfinite(mean) & (mean >= CLOSE)
     # from the first share on, not at one lucky share
     holds = np.flatnonzero(np.logical_and.accumulate(agrees[::-1])[::-1])
     if not holds.size:

@@ -125,6 +125,8 @@ def test_the_finding_is_honest_with_too_little():
         "There are only 19 questions: too few to say how many the ranking needs."
     )
     assert "no subset of the questions orders the systems" in finding([[np.nan, np.nan]] * 3)
+    few = Stability((0.25, 0.5), np.array([10, 20]), 40, 3, {"map": np.array([[1, np.nan, np.nan], [1, 1, np.nan]])})
+    assert "With 50 %" in stability._finding(few, "map", "MAP@20", "questions")  # two of three subsets are undefined
     assert "even with 50 %" in finding([[0.1, 0.1], [0.2, 0.2], [np.nan, np.nan]])
 
 

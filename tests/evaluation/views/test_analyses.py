@@ -212,7 +212,13 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
         )
     job = Job.objects.get(kind=EvaluationJob.EVALUATE)
     assert part_job(labelled, analysis, analysis.part(part), Settings(**{taken: 3})) == job
-    assert "0 %" in element(client.get(f"{PAGE(key)}?{taken}=3"), "computing").text
+    page = parse(client.get(f"{PAGE(key)}?{taken}=3"))
+    assert "0 %" in page.one("computing").text
+    # it is told at the place of the chart, below a heading of its own
+    told = [one for one in page.walk() if one.attrs.get("data-test") in ("missing", "computing")]
+    at = [one.attrs["data-test"] for one in told].index("computing")
+    assert told[at - 1].text == analysis.part(part).title[0].upper() + analysis.part(part).title[1:]
+    assert page.one(f"age-{part}").one(tag="progress")["value"] == "0"
     assert not has(client.get(PAGE(key)), "computing")
     before = page_version(labelled)
     execute(job.pk, "w")
@@ -221,6 +227,15 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     assert page_version(labelled) != before  # open pages fetch it
     page = client.get(f"{PAGE(key)}?{taken}=3")
     assert has(page, "computed") and not has(page, "computed-before")
+
+
+def test_a_long_page_lists_its_sections_and_a_short_one_does_not(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    page = parse(client.get(PAGE("correlation")))
+    listed = [one["href"] for one in page.one(class_="contents").all(tag="a")]
+    sections = [one["id"] for one in page.one(id="figures").all(tag="section", class_="section") if "id" in one]
+    assert listed == [f"#{key}" for key in sections] and len(listed) > 5
+    assert not parse(client.get(PAGE("stability"))).has(class_="contents")
 
 
 @pytest.mark.django_db(transaction=True)
