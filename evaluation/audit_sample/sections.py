@@ -70,7 +70,7 @@ def _filters_finding(filters: list[AuditedFilter]) -> str:
         return "No filter took a triple of this pool: there is nothing to audit."
     if not known:
         begun = any(one.drawn for one in filters)
-        do = "wait for labels of the sample" if begun else "draw one on the page Order of the campaign"
+        do = "wait for labels of the sample" if begun else "draw one on the page Order of judging"
         return f"No filtered triple has been judged in an audit sample yet: {do}."
     judged, hits = (sum(n) for n in zip(*((one.errors.n, one.errors.hits) for one, _ in known), strict=True))
     low, rate, high = (sum(missed[end] for _, missed in known) for end in ENDS)

@@ -65,7 +65,7 @@ class BackupSummary(NamedTuple):
         """Return a line for each missing file, with what to do."""
         return [
             f"Not in the backup, since it was missing: {file} of {row}. It is written again, with the same bytes, when "
-            "somebody asks for it on the page Test set."
+            "somebody asks for it on the page Export."
             for file, row in self.missing.items()
         ]
 
@@ -157,7 +157,7 @@ def _add_files(members: "_Members", owned: OwnedArtifact) -> None:
     if owned.sha256 and owned.sha256 not in sums:
         advice = "put them back from an earlier backup, or delete what they belong to"
         if owned.remade:
-            advice = "delete the file; it is written again when somebody asks for it on the page Test set"
+            advice = "delete the file; it is written again when somebody asks for it on the page Export"
         what = f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs)"
         raise _ChangedError(f"{what}: {advice}")
 

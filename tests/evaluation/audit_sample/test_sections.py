@@ -39,7 +39,7 @@ def test_rates_say_why_they_are_undefined(labelled: Pool) -> None:
     assert (reasons_of(section, 5), reasons_of(section, 6)) == ({NO_SAMPLE}, {NO_SAMPLE})
     assert section.chart is None
     assert section.finding == (
-        "No filtered triple has been judged in an audit sample yet: draw one on the page Order of the campaign."
+        "No filtered triple has been judged in an audit sample yet: draw one on the page Order of judging."
     )
 
 

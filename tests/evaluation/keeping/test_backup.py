@@ -146,7 +146,7 @@ def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_agai
     assert (files(), restored.missing) == (kept, written.missing)
     assert restored.notes == [
         f"Not in the backup, since it was missing: {file} of export {export.pk} of p/v1. It is written again, with "
-        "the same bytes, when somebody asks for it on the page Test set."
+        "the same bytes, when somebody asks for it on the page Export."
     ]
     again = Export.objects.get()
     assert zip_path(again) is None
@@ -161,7 +161,7 @@ def test_a_damaged_archive_of_a_test_set_may_be_deleted(full: World, tmp_path: P
         write_backup(tmp_path / "b.tar", silent)
     assert str(caught.value) == (
         f"The files of export {export.pk} of p/v1 in {path} are missing or damaged (SHA-256 differs): delete the file; "
-        "it is written again when somebody asks for it on the page Test set"
+        "it is written again when somebody asks for it on the page Export"
     )
 
 

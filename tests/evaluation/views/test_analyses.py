@@ -218,7 +218,7 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     told = [one for one in page.walk() if one.attrs.get("data-test") in ("missing", "computing")]
     at = [one.attrs["data-test"] for one in told].index("computing")
     assert told[at - 1].text == analysis.part(part).title[0].upper() + analysis.part(part).title[1:]
-    assert page.one(f"age-{part}").one(tag="progress")["value"] == "0"
+    assert page.one(id=f"age-{part}").one(tag="progress")["value"] == "0"
     assert not has(client.get(PAGE(key)), "computing")
     before = page_version(labelled)
     execute(job.pk, "w")
