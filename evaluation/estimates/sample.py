@@ -172,7 +172,8 @@ def pool_sample(pool: Pool, table: PoolTable) -> PoolSample:
 def _drawing(pool: Pool) -> tuple[_Drawing, Batch]:
     campaign = Campaign.objects.filter(pool=pool).first()
     samples = " or ".join(order.name for order in ORDERS.values() if order.is_sample)
-    how = f"Estimates need a campaign that releases batches in the order {samples} from its opening on (page Order of judging)."
+    opened = f"releases batches in the order {samples} from its opening on"
+    how = f"Estimates need a campaign that {opened} (page Order of judging)."
     if campaign is None:
         raise NoSampleError(f"Pool {pool.name} has no campaign, so nothing was drawn for judging. {how}")
     batches = list(campaign.batches.filter(origin=BatchOrigin.ORDER).order_by("number"))
