@@ -68,10 +68,10 @@ class RulesForm(PageForm):
     gold_percent = _limited(
         "gold_percent",
         "Gold items, percent",
-        "Gold items are questions whose answer is already known, mixed in unmarked to check how careful people are. "
-        "Their answers come from seed triples (yes), filtered triples (no) or a file of yours, on the page Checks. "
-        "Annotators can't tell them apart; only managers see them and the results. Per 100 questions given to a "
-        "person; 0: none.",
+        "How many of 100 questions given to a person are gold items; 0: none. These are questions whose "
+        "answer is already known, mixed in unmarked to check how careful people are. Their answers come from "
+        "seed triples (yes), filtered triples (no) or a file of yours, on the page Checks. Annotators can't "
+        "tell them apart; only managers see them and the results.",
     )
     training_items = _limited(
         "training_items",

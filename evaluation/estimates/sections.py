@@ -119,7 +119,14 @@ def _refused(context: Context, refusal: NoSampleError) -> Section:
         "No sample",
         "Estimates by inverse probability need labels of triples drawn at random.",
         "Counts of pooled triples; imported labels are judgements too.",
-        [Table("estimates-sample", "Triples", [Column("what", "", "text"), Column("count", "Count", "count")], rows)],
+        [
+            Table(
+                "estimates-sample",
+                "Triples",
+                [Column("what", "Triples", "text"), Column("count", "Count", "count")],
+                rows,
+            )
+        ],
         None,
         f"No estimates: {refusal}",
     )

@@ -258,7 +258,7 @@ def refusal(pool: Pool) -> str:
 
 HOW = (
     "Estimates need a campaign that releases batches in the order random or stratified from its opening on (page"
-    " Order)."
+    " Order of judging)."
 )
 
 
