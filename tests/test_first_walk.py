@@ -134,7 +134,7 @@ def test_from_nothing_to_a_test_set_in_the_browser(site: Site, browser) -> None:
     page.fill("input[name=name]", "v1")
     page.get_by_role("button", name="Freeze qrels").click()
     page.get_by_role("button", name="Write test set").click()
-    page.wait_for_selector("text=Download", timeout=120_000)
+    page.wait_for_selector("a:text('Download')", timeout=120_000)
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").first.click()
     assert download.value.suggested_filename == "first-v1.zip"

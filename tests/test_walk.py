@@ -261,15 +261,15 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
     assert int(report.split('"positive": ')[1].split(",")[0]) == positives + 1
 
     # the manager freezes; the researcher may not, but takes the test set away
-    mara.opens(f"/pools/{POOL}/export", "Qrels")
+    mara.opens(f"/pools/{POOL}/export", "Export")
     mara.page.fill("input[name=name]", "v1")
     mara.page.get_by_role("button", name="Freeze qrels").click()
     mara.page.wait_for_selector("text=Qrels v1 frozen")
     mara.leave()
-    rita.opens(f"/pools/{POOL}/export", "Qrels")
+    rita.opens(f"/pools/{POOL}/export", "Export")
     assert rita.page.get_by_role("button", name="Freeze qrels").count() == 0
     rita.page.get_by_role("button", name="Write test set").click()
-    rita.page.wait_for_selector("text=Download", timeout=60_000)
+    rita.page.wait_for_selector("a:text('Download')", timeout=60_000)
     with rita.page.expect_download() as download:
         rita.page.get_by_role("link", name="Download").click()
     assert re.fullmatch(rf"{POOL}-v1\.zip", download.value.suggested_filename)

@@ -129,5 +129,5 @@ def test_systems_page_tells_that_training_ended_and_keeps_what_was_ticked(world:
     page.locator("#pool [data-test=work]").wait_for()
     Pool.objects.update(state=PoolState.READY)
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
-    page.locator("#page-state .badge-done").wait_for(timeout=60_000)
+    page.locator("#page-state [data-test=pool-state]", has_text="labelling").wait_for(timeout=60_000)
     context.close()
