@@ -39,6 +39,7 @@ def labelled(html: str) -> Labelled:
     """
     names: list[str] = []
     found: list[str] = []
+    said: dict[str, str] = {}  # the attribute of a heading
     in_head, column, done, heading = False, 0, 0, 0
     for part in PART.finditer(html):
         is_end, tag, attributes = part[1], part[2], part[3]
@@ -54,7 +55,9 @@ def labelled(html: str) -> Labelled:
             is_blank = BLANK.match(html, part.end()) is not None
             if is_own and not in_head and names[column] and not is_blank:
                 found.append(html[done : part.end() - 1])
-                found.append(format_html(' data-label="{}"', names[column]))
+                if names[column] not in said:
+                    said[names[column]] = format_html(' data-label="{}"', names[column])
+                found.append(said[names[column]])
                 done = part.end() - 1
             column += width
             heading = part.end()

@@ -1,5 +1,6 @@
 """Draw lines over a numeric axis, each named at its end; points of one value each get their name beside them."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from core.charts.scales import exact, is_number
 
 MOST_NAMED = 24  # more names go into a key
 DOTTED = 30  # points of a line that are drawn as such; more would hide it
-HOVERED = 60  # points of a line that hover knows
+HOVERED = 60  # points of a line that hover knows, at most
 
 
 def lines(data: Data, width: float, height: float = 0.0) -> Drawing:
@@ -107,7 +108,7 @@ def _group(one: Series, area: Plot, data: Data) -> Group:
         group.body.append(f'<path class="dots hollow" d="{symbols("circle", seen, 6)}"/>')
     elif not (one.get("thin") or one.get("plain") or len(seen) > DOTTED):
         group.body.append(f'<path class="dots" d="{symbols("circle", seen, one.get("size", 4) / 2)}"/>')
-    form, every = data.get("yaxis", {}).get("tickformat", ""), max(1, len(points) // HOVERED)
+    form, every = data.get("yaxis", {}).get("tickformat", ""), max(1, math.ceil(len(points) / HOVERED))
     for i in range(0, len(points), every):
         if (point := points[i]) is not None:
             group.point(*point, _says(one, i, data, form, between))

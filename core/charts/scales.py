@@ -22,7 +22,9 @@ class Scale:
     log: bool = False
 
     def at(self, value: float) -> float:
-        low, high, own = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
+        low, high, own = self.low, self.high, value
+        if self.log:
+            low, high, own = math.log10(low), math.log10(high), math.log10(own)
         return self.start + (own - low) / (high - low) * (self.end - self.start)
 
     def holds(self, value: float | None) -> bool:
