@@ -91,6 +91,7 @@ class RulesForm(PageForm):
     )
     currency = forms.RegexField(
         r"^[A-Z]{3}$", label="Currency", required=False, help_text="Three letters, such as EUR or USD.",
+        widget=forms.TextInput(attrs={"maxlength": 3}),
         error_messages={"invalid": "Give three capital letters, such as EUR or USD."},
     )  # fmt: skip
     language = forms.ChoiceField(
