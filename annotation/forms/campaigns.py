@@ -183,7 +183,7 @@ class RecheckForm(PageForm):
     person = forms.ModelChoiceField(
         label="Person",
         queryset=User.objects.none(),
-        empty_label="choose a person",
+        empty_label="Choose a person",
         help_text="A member. They get items that they have not labelled.",
     )
     size = forms.IntegerField(
@@ -193,7 +193,7 @@ class RecheckForm(PageForm):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        members = User.objects.filter(memberships__campaign=campaign, is_active=True)
+        members = User.objects.filter(memberships__campaign=campaign, is_active=True).exclude(simulated())
         set_rows(self, "person", members.distinct().order_by("username"))
 
 

@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import submit
 from annotation.models import Campaign, Check, CheckLabel, Gold
+from annotation.people.simulated import NAME
 from annotation.quality.checks import IS_ITEM, GoldAdded, claim_questions, draw_recheck, gold_from_file, gold_from_pool
 from annotation.quality.reports import gold_report
 from annotation.views import told
@@ -236,8 +237,11 @@ def test_sample_that_cannot_be_drawn(world, manager, judged, change, errors) -> 
     assert not Check.objects.exists()
 
 
-def test_managers_and_strangers_are_no_choice(world, manager, judged) -> None:
-    for person in (world.manager, world.stranger):
+def test_managers_strangers_and_simulated_people_are_no_choice(world, manager, judged) -> None:
+    world.ben.username = NAME + "1"
+    world.ben.set_unusable_password()
+    world.ben.save()
+    for person in (world.manager, world.stranger, world.ben):
         asked = {"act": "recheck", "person": person.pk, "size": "2", "seed": "3"}
         assert codes(manager.post(URL, asked).context["sample"]) == {"person": ["invalid_choice"]}
     page = read(manager.post(URL, {"act": "recheck", "person": world.ann.pk, "size": "2", "seed": "3"}))
