@@ -120,7 +120,7 @@ def act_on_items(campaign: Campaign, act: str, ids: Sequence[int], *, by: User, 
         raise CampaignError("Give a reason. Nothing was changed.")
     items = list(_able(campaign, act, ids).select_related("triple", "campaign__pool").order_by("order"))
     if not items:
-        raise CampaignError("None of these items allows that now. Nothing was changed.")
+        raise CampaignError("These items no longer allow that. Nothing was changed.")
     return _WITH_REASON[act](items, by, reason.strip())
 
 

@@ -32,7 +32,7 @@ def gold_added(added: GoldAdded) -> str:
 
 
 NOTHING_CHOSEN = "Choose items first."
-NOTHING_ALLOWS = "None of the chosen items allows that: the list says why. They are still chosen."
+NOTHING_ALLOWS = "The chosen items don't allow that: the list says why. They are still chosen."
 # act on items: its button, and what it needs
 BULK_ACTS = {
     "reopen": ("Reopen…", "Reopen: only judged items."),

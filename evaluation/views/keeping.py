@@ -67,7 +67,7 @@ def _archive(request: SignedInRequest, subject: Graph | Pool, page: str) -> Http
     def move() -> str:
         if request.POST.get("back"):
             keeping.take_back(subject, request.user)
-            return f"{subject.name} is in the lists again."
+            return f"{subject.name} is restored."
         keeping.archive(subject, request.user)
         return f"{subject.name} is archived: lists no longer show it, and you can restore it."
 

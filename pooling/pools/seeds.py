@@ -46,7 +46,7 @@ def draw_seeds(
         raise PoolError("A sample has a share or a count of the test triples, not both: leave one away.")
     if stratify not in STRATIFY:
         raise PoolError(
-            f"Stratify by {stratify!r}: choose {' or '.join(name for name in STRATIFY if name)}, or leave it away."
+            f"Stratify by {stratify!r}: choose {' or '.join(name for name in STRATIFY if name)}, or leave it out."
         )
     test = graph.test
     if without is not None:

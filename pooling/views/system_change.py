@@ -23,7 +23,7 @@ from pooling.training.train import refuse_imported
 from pooling.views.find import find_graph, find_system
 
 ARCHIVED = "{} is archived. Pools that use it keep it; you can restore it."
-TAKEN_BACK = "{} is in the lists again."
+RESTORED = "{} is restored."
 
 
 @manager_required
@@ -95,7 +95,7 @@ def archive(request: SignedInRequest, name: str, system: str) -> HttpResponse:
 @manager_required
 @require_POST
 def restore(request: SignedInRequest, name: str, system: str) -> HttpResponse:
-    return _move(request, find_system(name, system), upkeep.restore, TAKEN_BACK.format(system))
+    return _move(request, find_system(name, system), upkeep.restore, RESTORED.format(system))
 
 
 def _move(request: SignedInRequest, system: System, act: Callable[[System, User], None], said: str) -> HttpResponse:

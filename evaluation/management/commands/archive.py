@@ -26,5 +26,5 @@ class Command(ShellCommand):
         else:
             assert isinstance(subject, Graph | Pool)  # the choices of `kind` leave no other
             (keeping.take_back if back else keeping.archive)(subject, None)
-        done = "is in the lists again" if back else "is archived: it is in no list, and --back takes it back"
+        done = "is restored" if back else "is archived: lists no longer show it; --back restores it"
         return f"{subject} {done}."

@@ -30,7 +30,7 @@ class Command(PoolCommand):
     def find(self, pool: Pool, options: Options) -> dict[str, Any]:
         measures, judged = names_in(options["measures"]), options["assumed"] == "judged"
         if not measures:
-            raise CommandError("--measures is empty: name some, or leave it away for the usual ones.")
+            raise CommandError("--measures is empty: name some, or leave it out for the usual ones.")
         try:
             chosen = (options["questions"], options["seeds"], names_in(options["systems"]))
             found = metrics(pool, options["labels"], measures, judged, *chosen)

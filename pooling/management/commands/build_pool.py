@@ -50,9 +50,9 @@ class Command(ShellCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         systems = names_in(options["systems"])
         if options["systems"] is not None and not systems:
-            raise CommandError("--systems is empty: name some, or leave it away for all trained ones.")
+            raise CommandError("--systems is empty: name some, or leave it out for all trained ones.")
         if options["seeds"] is not None and options["stratify"]:
-            raise CommandError("--stratify is about a sample: leave it away with --seeds.")
+            raise CommandError("--stratify is about a sample: leave it out with --seeds.")
         filters, name, depth = filters_named(options["filters"]), options["name"], options["depth"]
         graph = get_graph(options["graph"])
         pool = unfinished_pool(graph, name)

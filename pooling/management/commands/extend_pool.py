@@ -27,7 +27,7 @@ class Command(ShellCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         systems = names_in(options["systems"])
         if options["systems"] is not None and not systems:
-            raise CommandError("--systems is empty: name some, or leave it away.")
+            raise CommandError("--systems is empty: name some, or leave it out.")
         if options["stratify"] and options["sample"] is None and options["count"] is None:
             raise CommandError("--stratify is about a sample: give --sample or --count with it.")
         pool, predictive = get_pool(options["pool"]), not options["no_predictive"]

@@ -39,7 +39,7 @@ class Command(ShellCommand):
         kinds = list(SYSTEMS) if options["systems"].strip() == "all" else names_in(options["systems"])
         if not kinds:
             raise CommandError(
-                f"--systems is empty: name some of {', '.join(SYSTEMS)}, say all, or leave it away for the usual six."
+                f"--systems is empty: name some of {', '.join(SYSTEMS)}, say all, or leave it out for the usual six."
             )
         graph = get_graph(options["graph"])
         systems = create_systems(graph, kinds, overrides, options["seeds"], options["device"], options["best"])

@@ -68,9 +68,9 @@ def test_remove_refuses_with_an_error(town: Graph):
 )
 def test_archive_and_back(town: Graph, kind, name, model, there, back):
     make_pool(town, "old", systems=[make_system(town, "transe", run=False)])
-    assert run("archive", kind, name) == f"{name} is archived: it is in no list, and --back takes it back.\n"
+    assert run("archive", kind, name) == f"{name} is archived: lists no longer show it; --back restores it.\n"
     assert [row.archived for row in model.objects.all()] == [True]
-    assert run("archive", kind, name, "--back") == f"{name} is in the lists again.\n"
+    assert run("archive", kind, name, "--back") == f"{name} is restored.\n"
     assert [row.archived for row in model.objects.all()] == [False]
     acts = AuditEntry.objects.exclude(act="graph-imported").order_by("id").values_list("act", "person")
     assert list(acts) == [(there, None), (back, None)]

@@ -75,7 +75,7 @@ def test_build_pool_draws_a_count_by_strata(trained, run):
         (["town", "--seeds", "/no/such"], "/no/such: No such file or directory"),
         (
             ["town", "--seeds", "/no/such", "--stratify", "relation"],
-            "--stratify is about a sample: leave it away with --seeds.",
+            "--stratify is about a sample: leave it out with --seeds.",
         ),
         (
             ["town", "--seeds", "/no/such", "--count", "3"],
@@ -84,7 +84,7 @@ def test_build_pool_draws_a_count_by_strata(trained, run):
         (["town", "--count", "35"], "Count 35: give 1 to 34, the number of test triples to sample from."),
         (
             ["town", "--stratify", "size"],
-            "Stratify by 'size': choose relation or relation,popularity, or leave it away.",
+            "Stratify by 'size': choose relation or relation,popularity, or leave it out.",
         ),
     ],
 )  # fmt: skip

@@ -83,7 +83,7 @@ def test_extend_pool_takes_seeds_of_a_file_and_a_share(pool, run, tmp_path):
     [
         (["q"], "There is no pool 'q'. Pools: p."),
         (["p"], "Nothing is asked for: give a depth, systems or seeds."),
-        (["p", "--systems", " ,"], "--systems is empty: name some, or leave it away."),
+        (["p", "--systems", " ,"], "--systems is empty: name some, or leave it out."),
         (["p", "--depth", "2"], "Depth 2: pool p has depth 2 already; give more."),
         (["p", "--seeds", "/no/such"], "/no/such: No such file or directory"),
         (

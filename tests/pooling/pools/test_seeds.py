@@ -92,7 +92,7 @@ def test_more_seeds_are_none_of_those_there_are(graph):
         ({"count": 0}, "Count 0: give 1 to 20, the number of test triples to sample from."),
         ({"count": 21}, "Count 21: give 1 to 20, the number of test triples to sample from."),
         ({"sample": 0.1, "count": 2}, "A sample has a share or a count of the test triples, not both: leave one away."),
-        ({"stratify": "colour"}, "Stratify by 'colour': choose relation or relation,popularity, or leave it away."),
+        ({"stratify": "colour"}, "Stratify by 'colour': choose relation or relation,popularity, or leave it out."),
         ({"seed": -1}, "Seed -1: give a whole number from 0."),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from pooling.models import System
 from pooling.systems import get_system, resolve_settings
 from pooling.systems.spec import NEUTRAL
 from pooling.training.upkeep import uses_of
-from pooling.views.system_change import ARCHIVED, TAKEN_BACK
+from pooling.views.system_change import ARCHIVED, RESTORED
 from tests.page import content, element, links, notices
 from tests.pages.world import make_job, make_person, make_system
 
@@ -167,7 +167,7 @@ def test_archiving_and_taking_back(graph, manager):
     make_system(graph, "rotate")
     assert notices(manager.post(f"{URL}/archive", follow=True)) == [ARCHIVED.format("rotate")]
     assert System.objects.get().archived is True
-    assert notices(manager.post(f"{URL}/restore", follow=True)) == [TAKEN_BACK.format("rotate")]
+    assert notices(manager.post(f"{URL}/restore", follow=True)) == [RESTORED.format("rotate")]
     assert System.objects.get().archived is False
 
 
