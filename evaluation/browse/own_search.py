@@ -39,9 +39,14 @@ ACCOUNT = (
 def search_own(text: str, person: User) -> list[Found]:
     """Return what a person who labels may open and whose name or keywords hold all words of `text`, by kind."""
     typed = Typed(text)
-    return best_of(
+    found = best_of(
         [(_("Campaigns"), _campaigns(typed, person)), (_("Pages"), _account(typed)), (_("Help"), _help(typed))]
     )
+    if found:
+        return found
+    near = Typed(text, near=True)
+    pages = (*_campaigns(near, person), *_account(near))
+    return best_of([(_("Pages with some of these words"), pages), (_("Help with some of these words"), _help(near))])
 
 
 def _campaigns(typed: Typed, person: User) -> Iterator[Hit]:

@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from config.pages import KEYWORDS
 
 MOST = 8  # hits of a kind
+SHORT = 3  # letters of a word that says little: who, how, the
 
 
 class Hit(NamedTuple):
@@ -26,11 +27,14 @@ class Found(NamedTuple):
 
 
 class Typed:
-    """Hold what is typed."""
+    """Hold what is typed. `near`: names fit that hold some of its words, the more the better."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, near: bool = False) -> None:
         self.words = text.casefold().split()
         self.text = " ".join(self.words)
+        self.near = near
+        if near:
+            self.words = [word for word in self.words if len(word) > SHORT]
 
     def rank(self, *names: str, about: str = "") -> int | None:
         """Return how well names fit, 0 to 3, or None if a word is neither in the names nor in `about`.
@@ -38,6 +42,9 @@ class Typed:
         0: a name is what is typed; 1: it begins so; 2: it holds all words; 3: only names and about together do.
         """
         whole = " ".join((*names, about)).casefold()
+        if self.near:
+            missing = sum(not _holds(whole, word) for word in self.words)
+            return missing if missing < len(self.words) else None
         for word in self.words:  # most names of a graph fail here, so a search in a large one stays quick
             if word not in whole:
                 return None
@@ -50,7 +57,7 @@ class Typed:
 
     def hits(self, label: str, about: str, url: str | Callable[[], str], keywords: str = "") -> Iterator[Hit]:
         """Yield the hit of a page or thing that fits; a keyword that fits better than its label is told beside it."""
-        ranked = [(self.rank(label, about=about), about)]
+        ranked = [(self.rank(label, about=about), about), (self.rank(label, about=f"{about} {keywords}"), about)]
         for word in filter(None, keywords.split(", ")):
             ranked.append((self.rank(word, about=about), f"{about} · {word}".lstrip(" ·")))
         fits = [(rank, told) for rank, told in ranked if rank is not None]
@@ -61,6 +68,11 @@ class Typed:
     def page(self, key: str, label: str, about: str, url: str | Callable[[], str]) -> Iterator[Hit]:
         """Yield the hit of a page if it fits; `key` is that of KEYWORDS."""
         return self.hits(label, about, url, str(KEYWORDS.get(key, "")))
+
+
+def _holds(whole: str, word: str) -> bool:
+    """Say whether a text holds a word, or its singular."""
+    return word in whole or (word.endswith("s") and word[:-1] in whole)
 
 
 def best_of(kinds: Iterable[tuple[str | Promise, Iterable[Hit]]]) -> list[Found]:

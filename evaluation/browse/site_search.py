@@ -47,7 +47,17 @@ def search_site(text: str, person: User, pool: Pool | None) -> list[Found]:
     Within a pool, these are its pages and the relations and entities of its graph; outside, those of all pools. An
     empty text finds the pages of the pool and of the site.
     """
-    typed = Typed(text)
+    return _found(Typed(text), person, pool) or _near(Typed(text, near=True), person, pool)
+
+
+def _near(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
+    """Return pages and help that hold some of the words."""
+    pools = [pool] if pool else list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:1])
+    pages = (*_pool_pages(typed, person, pools), *_site_pages(typed, person))
+    return best_of([("Pages with some of these words", pages), ("Help with some of these words", _help(typed))])
+
+
+def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
     pools = list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:MOST_POOLS])
     graphs = _graphs_of([pool] if pool else pools) if typed.words else []
     own = _pool_pages(typed, person, [pool]) if pool else iter(())

@@ -102,6 +102,11 @@ WORDS = {
     "keys": "/account/tokens",
     "password": "/account/password",
     "dark": "/account",
+    "download test set": "/pools/town-pool/export",
+    "assign items to a person": "/pools/town-pool/campaign/triples",
+    "who is the worst annotator?": "/pools/town-pool/campaign/annotators",
+    "what if I had fewer labels": "/pools/town-pool/evaluation/stability",
+    "cancel": "/jobs",
 }
 
 
@@ -113,6 +118,8 @@ def test_the_first_result_of_a_word_is_the_page_that_does_it(world: dict, sign_i
 
 
 OWN_WORDS = {
+    "how do I undo": "/campaigns/town-pool/labels",
+    "german": "/account",
     "undo": "/campaigns/town-pool/labels",
     "guidelines": "/campaigns/town-pool/guidelines",
     "annotate": "/campaigns/town-pool/annotate",
