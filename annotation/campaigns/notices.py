@@ -73,8 +73,8 @@ def _jobs(person: User, since: datetime) -> list[Notice]:
     rows = ended.select_related("graph", "system__graph", "pool").defer("log").order_by("-finished_at")[:MOST]
     found = []
     for job in rows:
-        failed, what = job.state == JobState.FAILED, str(job)
-        text = f"{what[:1].upper()}{what[1:]} {'failed' if failed else 'is done'}."
+        failed, what = job.state == JobState.FAILED, str(job).strip()
+        text = f"{'Failed' if failed else 'Done'}: {what}."
         assert job.finished_at is not None
         found.append(Notice(job.finished_at, "failed" if failed else "job", text, reverse("job", args=[job.pk])))
     return found

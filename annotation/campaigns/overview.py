@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
+from annotation.campaigns.pool_states import whole_percent
 from annotation.enums import ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Flag, Item, Label, Slot
@@ -40,7 +41,7 @@ class Overview:
 
     @property
     def percent(self) -> int:
-        return 100 * self.labels // self.places if self.places else 0
+        return whole_percent(self.labels, self.places) if self.places else 0
 
     @property
     def pace_seconds(self) -> float:
@@ -91,10 +92,37 @@ def _times(labels: QuerySet[Label]) -> list[int]:
     Labels given in bulk share one time, simulated people have made-up times, and withdrawn labels were mistakes: none
     of them count. Empty if there are too few.
     """
-    timed = {"supersedes": None, "active_ms__gt": 0, "is_bulk": False, "slot__number__in": PLACES}
-    given = labels.filter(**timed, slot__state=SlotState.ANSWERED).exclude(simulated("annotator"))
+    given = _of_people(labels).filter(active_ms__gt=0, is_bulk=False)
     times = list(given.order_by("-pk").values_list("active_ms", flat=True)[:RECENT])
     return times if len(times) >= FEW else []
+
+
+def _of_people(labels: QuerySet[Label]) -> QuerySet[Label]:
+    """Return the first and second labels of people that count, each as it was first given."""
+    counted = {"supersedes": None, "slot__number__in": PLACES, "slot__state": SlotState.ANSWERED}
+    return labels.filter(**counted).exclude(simulated("annotator"))
+
+
+class Timed(NamedTuple):
+    """Labels of people that count, and why some have no measured time."""
+
+    labels: int
+    in_bulk: int
+    without_time: int  # given one by one, but the time did not come with them, as from scripts
+
+    @property
+    def measured(self) -> int:
+        return self.labels - self.in_bulk - self.without_time
+
+
+def timed_labels(campaign: Campaign) -> Timed:
+    """Count the labels of people by whether their time was measured."""
+    given = _of_people(Label.objects.filter(item__campaign=campaign))
+    bulk, untimed = Q(is_bulk=True), Q(is_bulk=False, active_ms=0)
+    counts = given.aggregate(
+        labels=Count("pk"), in_bulk=Count("pk", filter=bulk), without_time=Count("pk", filter=untimed)
+    )
+    return Timed(**counts)
 
 
 def open_reports(campaign: Campaign) -> QuerySet[Flag]:

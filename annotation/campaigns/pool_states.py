@@ -36,7 +36,7 @@ def answer_labelling(sender: Any, pools: Sequence[Pool], **_: Any) -> dict[int, 
 
 def campaign_pill(state: str, labels: int, wanted: int, disputed: int) -> Pill:
     """Return the pill of a campaign. Green is only what nobody has to label or decide any more."""
-    percent = 100 * labels // wanted if wanted else 100
+    percent = whole_percent(labels, wanted)
     if percent >= 100 and not disputed:
         return Pill("labelled", "done")
     if state == CampaignState.CLOSED:
@@ -51,7 +51,12 @@ def campaign_pill(state: str, labels: int, wanted: int, disputed: int) -> Pill:
 def _judged_elsewhere(judged: int, of_people: int) -> Pill:
     if judged >= of_people:
         return Pill("labelled elsewhere", "done")
-    return Pill(f"{100 * judged // of_people} % labelled elsewhere")
+    return Pill(f"{whole_percent(judged, of_people)} % labelled elsewhere")
+
+
+def whole_percent(done: int, wanted: int) -> int:
+    """Return the nearest whole percentage, but 100 only if nothing is left."""
+    return 100 if done >= wanted else min(round(100 * done / wanted), 99)
 
 
 def _by_pool(rows: Any, pool: str) -> dict[int, int]:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.enums import AnnotationAct, SlotState
 from annotation.models import Campaign, Label, Membership
+from annotation.models.slot import ADJUDICATION
 from core.people.audit_log import record
 from core.people.roles import CampaignRole
 
@@ -23,6 +24,7 @@ class Member:
     person: User
     roles: list[CampaignRole] = field(default_factory=list)
     labels: int = 0  # that count
+    decisions: int = 0  # as an adjudicator, that count
     last_active: datetime | None = None  # when they answered last
     consented_at: datetime | None = None
 
@@ -34,17 +36,22 @@ def members_of(campaign: Campaign) -> list[Member]:
         member = found.setdefault(row.person_id, Member(row.person))
         member.roles.append(CampaignRole(row.role))
         member.consented_at = member.consented_at or row.consented_at
+    counts, third = Q(superseded_by=None, slot__state=SlotState.ANSWERED), Q(slot__number=ADJUDICATION)
     given = {
-        person: (labels, last)
-        for person, labels, last in Label.objects.filter(item__campaign=campaign)
+        person: (labels, decisions, last)
+        for person, labels, decisions, last in Label.objects.filter(item__campaign=campaign)
         .order_by()
         .values_list("annotator")
-        .annotate(n=Count("id", filter=Q(superseded_by=None, slot__state=SlotState.ANSWERED)), last=Max("created_at"))
+        .annotate(
+            labels=Count("id", filter=counts & ~third),
+            decisions=Count("id", filter=counts & third),
+            last=Max("created_at"),
+        )
     }
     for person in User.objects.filter(pk__in=given.keys() - found.keys()).order_by("username"):
         found[person.pk] = Member(person)
-    for pk, (labels, last) in given.items():
-        found[pk].labels, found[pk].last_active = labels, last
+    for pk, (labels, decisions, last) in given.items():
+        found[pk].labels, found[pk].decisions, found[pk].last_active = labels, decisions, last
     return list(found.values())
 
 

@@ -17,7 +17,7 @@ from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items
 from annotation.campaigns.items import SORTS, ItemFilter, assigned_people, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
-from annotation.campaigns.overview import FEW, Overview, overview, pace
+from annotation.campaigns.overview import FEW, Overview, overview, pace, timed_labels
 from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, RulesForm, StateForm
@@ -76,6 +76,8 @@ def campaign(request: SignedInRequest, name: str) -> HttpResponse:
     context: dict[str, Any] = {"overview": counts, "few": FEW, "outlook": people, "trend": course, "form": form}
     context |= {"labels_chart": labels_chart(course.days), "agreement_chart": agreement_chart(report.weeks)}
     context |= {"weeks": report.weeks, "cost": _cost(found, course) if can_manage(request.user) else None}
+    if counts.left and counts.pace_ms is None:
+        context["timed"] = timed_labels(found)
     steps = next_steps(found, counts, people, course, weakest(report))
     context |= {"steps": steps[:MOST_STEPS], "more_steps": steps[MOST_STEPS:]}
     return campaign_page(request, found, "annotation/campaigns/detail.html", context)

@@ -60,7 +60,7 @@ def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
     url = link_to(request, link.path)
     with override(link.language if link.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
         sent = domain.send(link.email, link.mail, {"url": url, **link.context})
-    return {"url": url, "email": link.email, "sent": sent}
+    return {"url": url, "email": link.email, "sent": sent, "sends": settings.EMAIL_IS_SET}
 
 
 def invite(campaign: Campaign | None, asked: dict[str, Any], by: User) -> SecretLink:

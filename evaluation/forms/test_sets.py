@@ -144,7 +144,7 @@ class ExportOptionsForm(forms.Form):
     without_runs = forms.BooleanField(required=False, label="without runs and their measures")
     without_evidence = forms.BooleanField(required=False, label="without links of evidence")
     positives_only = forms.BooleanField(required=False, label="positives only")
-    strict = forms.BooleanField(required=False, label="strict: assumed negatives -1 in TREC qrels")
+    strict = forms.BooleanField(required=False, label="strict: assumed negatives count as unjudged in the TREC qrels")
 
     @classmethod
     def options(cls, data: Mapping[str, Any]) -> ExportOptions:

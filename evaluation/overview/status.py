@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from annotation.campaigns.pool_states import campaign_pill
+from annotation.campaigns.pool_states import campaign_pill, whole_percent
 from annotation.enums import ItemState
 from annotation.questions.reading import write_address
 from config.stages import STAGES, Stage
@@ -39,6 +39,7 @@ class Step(NamedTuple):
     text: str
     url: str
     act: str = ""  # label of the button
+    for_all: bool = False  # who sees the pool may take it, not managers only
 
 
 class Count(NamedTuple):
@@ -167,13 +168,16 @@ def _labels(counts: StageCounts) -> Summary:
         text = "Let people judge the rest." if imported else "Open the campaign, so that people can be added."
         step = Step(text, reverse("campaign", args=[name])) if counts.imported < counts.to_people else None
         if imported and step:
-            return Summary(State.RUNNING, imported, step, f"{100 * counts.imported // counts.to_people} % elsewhere")
+            return Summary(
+                State.RUNNING, imported, step, f"{whole_percent(counts.imported, counts.to_people)} % elsewhere"
+            )
         return Summary(State.DONE if imported else State.NOT_STARTED, imported, step)
     items = sum(counts.items.values())
-    people = counts.members.get(CampaignRole.ANNOTATOR, 0)
-    figures = [*imported, Count("labels", counts.labels, 2 * items), Count("annotators", people)]
+    people, judges = (counts.members.get(role, 0) for role in (CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR))
+    figures = [*imported, Count("labels", counts.labels, 2 * items)]
     if counts.unreleased:
-        figures.insert(-1, Count("triples not released yet", counts.unreleased, counts.to_people))
+        figures.append(Count("triples not released yet", counts.unreleased, counts.to_people))
+    figures += [Count("annotators", people), Count("adjudicators", judges)]
     if not counts.items.get(ItemState.OPEN) and not counts.unreleased:
         return Summary(State.DONE, figures)
     wanted = 2 * (items + counts.unreleased)
@@ -229,19 +233,19 @@ def _measures(counts: StageCounts) -> Summary:
     if not any(system.state == SystemState.TRAINED and counts.covers(system) for system in counts.systems):
         return Summary(State.NOT_STARTED)
     figures = [Count("systems compared", sum(counts.covers(system) for system in counts.systems))]
-    step = Step("See how the systems compare.", reverse("evaluation", args=[counts.pool.name]))
+    step = Step("See how the systems compare.", reverse("evaluation", args=[counts.pool.name]), for_all=True)
     return _checked(counts, True, figures, step) if counts.judged else Summary(State.NOT_STARTED, figures, step)
 
 
 def _test_set(counts: StageCounts) -> Summary:
     if not counts.judged:
         return Summary(State.NOT_STARTED)
-    step = Step("Download the completed test set.", reverse("export", args=[counts.pool.name]))
+    step = Step("Download the completed test set.", reverse("export", args=[counts.pool.name]), for_all=True)
     figures = [Count("positive with the seeds", counts.positive)]
     if not counts.qrels:
         return Summary(State.NOT_STARTED, figures)
     if not counts.exports:
-        return Summary(State.NOT_STARTED, figures, Step("Write the completed test set.", step.url))
+        return Summary(State.NOT_STARTED, figures, step._replace(text="Write the completed test set."))
     return _checked(counts, not counts.judged_since, figures, step)
 
 

@@ -12,6 +12,7 @@ from evaluation.planning.work_left import (
     LEAST_TIMED,
     RESAMPLES,
     Span,
+    Work,
     confidences,
     is_reached,
     kept_order_figure,
@@ -50,10 +51,14 @@ def by_work(context: Context) -> list[Section]:
 
 
 def _left(made: Plan) -> Section:
-    names = {"target": f"to tau {made.aim.target:.2f}", "budget": "to the budget", "pool": "to the end of the pool"}
+    names = {
+        "target": f"to an interval of tau from {made.aim.target:.2f} up",
+        "budget": "to the budget",
+        "pool": "to the end of the pool",
+    }
     reasons, ends = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}, made.ends()
     no_hours = {end: reasons[end] if labels is None else NOT_MEASURED for end, labels in ends.items()}
-    ranged, paced = "with the range in brackets", "labels left times the pace"
+    ranged, paced = "third labels among them; the range in brackets", "labels left times the pace"
     table = table_of(
         "left",
         "Labels and hours left",
@@ -82,10 +87,9 @@ def _left(made: Plan) -> Section:
         "What is left",
         "Labels and hours until the order is sure enough, until the budget is used up, and until every triple is"
         " judged. Two labels a triple, and a third where two differ.",
-        f"{made.work.given:,} labels given, {made.work.to_judge:,} triples for people without a judgement; {known}."
-        f" {timed}",
+        f"{given_says(made.work)} {made.work.to_judge:,} triples for people without a judgement; {known}. {timed}",
         [table],
-        finding=_left_says(made),
+        finding=left_says(made),
         notes=[imported] if made.work.imported else [],
     )
 
@@ -98,15 +102,39 @@ def _span_cell(span: Span | None, reason: str) -> Cell:
     return cell(span.value, low=span.low, high=number(span.high))
 
 
-def _left_says(made: Plan) -> str:
+def left_says(made: Plan) -> str:
     pool, target = made.work.labels_left, made.forecast.labels
     hours, tau = made.hours(pool), f"{made.aim.target:.2f}"
-    time = f", {hours_in_words(hours.value)}" if hours else ""
-    left = f"About {pool.value:,.0f} labels are left to the end of the pool{time}."
+    time = f", {hours_in_words(hours.value)}" if hours and pool.value else ""
+    left = f"{labels_left_say(made.work)} left to the end of the pool{time}."
     if target is None:
         return f"{left} There is no forecast for tau {tau}: {made.forecast.reason}."
-    forecast = BEYOND if math.isinf(target.value) else f"forecast in {in_words(target)} labels"
-    return f"{left} Tau {tau} by {made.aim.measure.label} is {'reached' if target.value == 0 else forecast}."
+    if target.value == 0:
+        forecast = f"begins at {tau} or above already"
+    elif math.isinf(target.value):
+        forecast = f"is not forecast to begin at {tau} or above within the pool"
+    else:
+        forecast = f"is forecast to begin at {tau} or above in {in_words(target)} labels"
+    return f"{left} The 95 % interval of tau by {made.aim.measure.label} {forecast}."
+
+
+def labels_left_say(work: Work) -> str:
+    """Say what is left as other pages count it: first and second labels, and third labels apart."""
+    labels, third = work.places - work.disputed, round(work.third_left)
+    about = "about " if work.may_differ else ""
+    parts = [_counted(labels, "label")] if labels or not third else []
+    said = " and ".join([*parts, f"{about}{_counted(third, 'third label')}"] if third else parts)
+    return f"{said[:1].upper()}{said[1:]} {'is' if labels + third == 1 else 'are'}"
+
+
+def given_says(work: Work) -> str:
+    withdrawn = work.given - work.labels - work.third_given
+    lost = f", and {withdrawn:,} that {'was' if withdrawn == 1 else 'were'} withdrawn" if withdrawn else ""
+    return f"{_counted(work.labels, 'label')} and {_counted(work.third_given, 'third label')} given{lost}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def hours_in_words(hours: float) -> str:
@@ -179,7 +207,7 @@ def plan_json(pool: Pool, systems: Sequence[str] = ()) -> Json:
         "says": [
             *compared_notes(compared_of(context)),
             target_says(context),
-            _left_says(made),
+            left_says(made),
             *seed_notes(context, asked=False),
         ],
         "order": {name: {**order_json(one), "questions": one.questions} for name, one in found.items()},

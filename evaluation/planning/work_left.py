@@ -95,12 +95,15 @@ def is_reached(content: Content, target: float) -> bool:
 class Work:
     """Labels that people gave, and triples and labels that are left."""
 
-    given: int  # labels, a changed one once
+    given: int  # labels, third and withdrawn ones among them, a changed one once
     to_judge: int  # triples for people without a judgement
     places: int  # for labels that are left: two for each triple that nobody has begun, a third for each dispute
     may_differ: int  # triples of which two labels may still differ
     conflicts: Share  # of the items with two labels, those where the two differed
     imported: int = 0  # triples that wait for labels although an imported judgement is there
+    disputed: int = 0  # of `places`, those for third labels
+    labels: int = 0  # of `given`, the first and second ones that count: those that other pages call labels
+    third_given: int = 0  # of `given`, the third ones that count
 
     @property
     def third(self) -> Span:
@@ -119,6 +122,11 @@ class Work:
         """Return the labels that are left to the end of the pool."""
         return Span(*(self.places + self.may_differ * third for third in self.third))
 
+    @property
+    def third_left(self) -> float:
+        """Return how many of the labels left are third ones, at the share of conflicts so far."""
+        return self.disputed + self.may_differ * self.third.value
+
 
 def work_of(pool: Pool) -> Work:
     """Return the work of a pool; without a campaign each unjudged triple for people waits for two labels."""
@@ -131,6 +139,9 @@ def work_of(pool: Pool) -> Work:
     free = Q(state__in=[SlotState.FREE, SlotState.LEASED])
     plain = slots.filter(free, ~Q(number=ADJUDICATION), item__state=ItemState.OPEN).count()
     decided = slots.filter(number=ADJUDICATION, state=SlotState.ANSWERED).exclude(item__state=ItemState.DISPUTED)
+    counted = slots.filter(state=SlotState.ANSWERED).aggregate(
+        labels=Count("pk", filter=~Q(number=ADJUDICATION)), third_given=Count("pk", filter=Q(number=ADJUDICATION))
+    )
     disputed, waiting = states.get(ItemState.DISPUTED, 0), unreleased(pool).count()
     two_labels = disputed + states.get(ItemState.SETTLED, 0) + states.get(ItemState.UNDECIDED, 0)
     conflicts = decided.exclude(item__state=ItemState.OPEN).count() + disputed
@@ -142,6 +153,8 @@ def work_of(pool: Pool) -> Work:
         conflicts=Share(conflicts, two_labels),
         imported=campaign.items.filter(state=ItemState.OPEN).exclude(triple__judgement=None).count()
         + unreleased(pool).exclude(judgement=None).count(),
+        disputed=disputed,
+        **counted,
     )
 
 

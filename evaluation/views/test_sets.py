@@ -43,9 +43,9 @@ from pooling.views.find import find_pool
 TOPICS = "topics.tsv"
 TREC_FILES = (
     (TOPICS, "the questions of all seeds and pooled triples"),
-    ("pool.txt", "what is pooled, all -1"),
-    ("qrels.txt", "questions with an answer: 1 positive, 0 negative or assumed"),
-    ("qrels_infap.txt", "likewise, and -1 unjudged, for infAP"),
+    ("pool.txt", "every pooled triple, each as unjudged (-1)"),
+    ("qrels.txt", "judged triples of questions with an answer: 1 is positive, 0 negative or assumed negative"),
+    ("qrels_infap.txt", "the same for infAP: unjudged triples are in it too, as -1"),
 )
 
 FROZEN = "Qrels {} frozen."
@@ -67,7 +67,12 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
     no_worker = any(row["is_live"] for row in rows) and not live_workers().exists()
     context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
     report = pool_report(pool)
-    context |= {"report": report, "warnings": freeze_warnings(report, report["to_people"]), "no_worker": no_worker}
+    context |= {
+        "seeds": pool.seeds.count(),
+        "report": report,
+        "warnings": freeze_warnings(report, report["to_people"]),
+        "no_worker": no_worker,
+    }
     return render(request, "evaluation/test_sets/export.html", context)
 
 

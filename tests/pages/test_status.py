@@ -186,7 +186,7 @@ def test_campaign_needs_two_annotators(graph):
     assert states(pool)["labels"] == "attention"
     make_person("two", campaign=campaign, role="annotator")
     assert states(pool)["labels"] == "waiting"
-    assert figures(pool, "labels") == {"labels": (0, 8), "annotators": (2, None)}
+    assert figures(pool, "labels") == {"labels": (0, 8), "annotators": (2, None), "adjudicators": (0, None)}
 
 
 def label(campaign, person, number: int, count: int) -> None:
@@ -297,6 +297,22 @@ def test_what_rests_on_labels_is_provisional_until_the_last_is_given_and_decided
     assert pool_states([pool])[pool.pk] == Pill("labelled", "done")
 
 
+def test_researchers_get_the_steps_that_are_theirs_too(graph, client):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
+    open_campaign(pool)
+    judge(pool, Verdict.POSITIVE, 1)
+    counted = {f"num_{name}": 1 for name in ("positive", "negative", "assumed_negative", "unjudged")}
+    Qrels.objects.create(pool=pool, name="first", artifact="x", sha256="0" * 64, **counted)
+    steps = {}
+    for role in ("manager", "researcher"):
+        client.force_login(make_person(role, site=role))
+        page = parse(client.get(pool.get_absolute_url()))
+        steps[role] = [link["href"] for step in page.all("step") for link in step.all(tag="a")]
+    assert steps["researcher"] == ["/pools/town-pool/evaluation", "/pools/town-pool/export"]
+    assert len(steps["manager"]) > 2 and set(steps["researcher"]) < set(steps["manager"])
+
+
 def build_many(graph, count: int) -> Pool:
     systems = [make_system(graph, "rotate" if i == 0 else f"rotate-s{i}") for i in range(count)]
     pool = make_pool(graph, systems=systems)
@@ -367,4 +383,5 @@ def test_what_waits_for_its_batch_keeps_the_labels_running(graph):
         "labels": (released, 2 * released),
         "triples not released yet": (4 - released, 4),
         "annotators": (2, None),
+        "adjudicators": (0, None),
     }

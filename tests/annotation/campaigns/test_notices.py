@@ -176,7 +176,7 @@ def test_mail_server_that_fails_is_asked_again_a_day_later_about_both_days(world
     assert not send_next_digest(NOW + timedelta(hours=1))
     ended(world, hours=-20)
     assert send_next_digest(NOW + timedelta(days=1))
-    assert "is done" in mail.outbox[0].body and "1 report" in mail.outbox[0].body
+    assert "Done: score run." in mail.outbox[0].body and "1 report" in mail.outbox[0].body
 
 
 def test_of_two_workers_at_once_one_sends(world, reported, sends, monkeypatch) -> None:

@@ -1,11 +1,11 @@
 import pytest
 
-from annotation.campaigns.overview import overview, pace
+from annotation.campaigns.overview import Timed, overview, pace, timed_labels
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Item, Label
 from pooling.pools.effort import ASSUMED_SECONDS, Pace, measured_pace
 from tests.annotation.factories import answer, label_item, slot_for, windows_closed
-from tests.page import read
+from tests.page import numbers, read
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_figures_count_what_is_left_without_withdrawn_slots(world) -> None:
     withdraw_labels(world.campaign, world.ann)
     found = overview(world.campaign)
     assert (found.items, found.settled, found.disputed, found.undecided) == (6, 0, 0, 0)
-    assert (found.places, found.labels, found.left, found.percent) == (12, 2, 10, 16)
+    assert (found.places, found.labels, found.left, found.percent) == (12, 2, 10, 17)
 
 
 def test_work_left_rests_on_the_median_so_that_one_absurd_time_changes_nothing(world, any_pace) -> None:
@@ -49,6 +49,19 @@ def test_pace_is_assumed_until_people_have_given_enough_labels_that_stay(world, 
     assert read(manager.get("/pools/p1/campaign")).one("pace")["data-known"] == "yes"
     withdraw_labels(world.campaign, world.ann)
     assert overview(world.campaign).pace_ms is None
+
+
+def test_labels_without_a_measured_time_are_counted_by_the_reason(world, manager) -> None:
+    items = list(world.campaign.items.all()[:4])
+    for item, ms in zip(items, (2600, 0, 3000, 0), strict=True):
+        answer(world.ann, slot_for(world.campaign, world.ann, item), active_ms=ms)
+    Label.objects.filter(item__in=items[2:]).update(is_bulk=True)
+    found = timed_labels(world.campaign)
+    assert (found, found.measured) == (Timed(labels=4, in_bulk=2, without_time=1), 1)
+    assert numbers(read(manager.get("/pools/p1/campaign")).one("timed").text) == ["1", "4", "2", "1"]
+    withdraw_labels(world.campaign, world.ann)
+    assert timed_labels(world.campaign) == Timed(0, 0, 0)
+    assert not read(manager.get("/pools/p1/campaign")).has("timed")
 
 
 def test_time_of_adjudicators_is_no_part_of_the_pace(world, any_pace) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.campaigns.lifecycle import open_campaign, set_state
-from annotation.campaigns.pool_states import campaign_pill
+from annotation.campaigns.pool_states import campaign_pill, whole_percent
 from annotation.enums import CampaignState, JudgementOrigin, Verdict
 from annotation.models import Judgement
 from pooling.enums import PoolOrigin, PoolState
@@ -61,6 +61,14 @@ def test_judgements_of_elsewhere_are_counted(pool: Pool, django_assert_num_queri
     for triple in triples[1:]:
         Judgement.objects.create(triple=triple, **by)
     assert of(pool) == Pill("labelled elsewhere", "done")
+
+
+@pytest.mark.parametrize(
+    ("done", "wanted", "percent"),
+    [(0, 8, 0), (2122, 2332, 91), (2098, 2332, 90), (999, 1000, 99), (8, 8, 100), (0, 0, 100)],
+)
+def test_percentages_are_the_nearest_but_100_only_when_nothing_is_left(done: int, wanted: int, percent: int):
+    assert whole_percent(done, wanted) == percent
 
 
 def test_nothing_is_green_while_somebody_has_to_label_or_to_decide():

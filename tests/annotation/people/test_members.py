@@ -4,7 +4,7 @@ from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Label
 from annotation.people.accounts import missing_people, take_role
 from annotation.people.members import members_of
-from tests.annotation.factories import claim, label_item
+from tests.annotation.factories import claim, decide, label_and_release, label_item
 
 
 def seen(world) -> dict[str, tuple[list[str], int]]:
@@ -23,6 +23,13 @@ def test_members_with_the_labels_that_count(world) -> None:
     }
     withdraw_labels(world.campaign, world.ann, by=world.manager)
     assert seen(world)["ann"] == (["annotator"], 0)
+
+
+def test_decisions_of_an_adjudicator_are_counted_apart_from_labels(world) -> None:
+    label_and_release(world, world.campaign.items.first(), ann="Y", ben="N")
+    decide(world, ada="Y")
+    found = {one.person.username: (one.labels, one.decisions) for one in members_of(world.campaign)}
+    assert found == {"ada": (0, 1), "ann": (1, 0), "ben": (1, 0), "cleo": (0, 0)}
 
 
 def test_last_active_is_the_time_of_the_last_answer(world) -> None:

@@ -14,11 +14,22 @@ from annotation.models import Campaign
 from annotation.quality.kernel import Share
 from evaluation.labels.pool_table import pool_table
 from evaluation.measures.question_sums import question_sums
+from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import values
-from evaluation.planning.forecast import Point, forecast, plan
+from evaluation.planning.forecast import Aim, Forecast, Plan, Point, forecast, plan
 from evaluation.planning.kernel import LEAST_JUDGED, bootstrap_order, fit_yield
 from evaluation.planning.replay import Truth, known_pool
-from evaluation.planning.sections import ANALYSIS, NO_ORDER, NOT_MEASURED, hours_in_words, in_words, plan_json
+from evaluation.planning.sections import (
+    ANALYSIS,
+    NO_ORDER,
+    NOT_MEASURED,
+    given_says,
+    hours_in_words,
+    in_words,
+    labels_left_say,
+    left_says,
+    plan_json,
+)
 from evaluation.planning.work_left import Pace, Span, Work, order_figure, work_of
 from evaluation.planning.yields import yields
 from evaluation.sections.figure_cache import analysis_content, part_figure, part_version
@@ -136,6 +147,42 @@ def test_labels_and_hours_left(labelled: Pool, monkeypatch):
     rows = {row[0]: row[1:] for row in section.tables[0].rows}
     assert rows["to the budget"][1] == {"value": 1.0, "low": 0.5, "high": 2.0}
     assert "Pace 36 s of active time a label (the quickest 18 s, the slowest 72 s)" in section.caption
+
+
+@pytest.mark.parametrize(
+    ("work", "told"),
+    [
+        (Work(2223, 128, 245, 117, Share(109, 1049), disputed=11, labels=2098, third_given=98),
+         "234 labels and about 23 third labels are"),
+        (Work(0, 6, 12, 6, Share(0, 0)), "12 labels are"),
+        (Work(4, 1, 1, 0, Share(1, 2), disputed=1), "1 third label is"),
+        (Work(4, 0, 0, 0, Share(0, 2)), "0 labels are"),
+    ],
+)  # fmt: skip
+def test_labels_that_are_left_are_told_apart_from_third_labels(work: Work, told: str):
+    assert labels_left_say(work) == told
+
+
+def test_labels_that_were_given_are_told_by_their_kind():
+    work = Work(2223, 128, 245, 117, Share(109, 1049), labels=2098, third_given=98)
+    assert given_says(work) == "2,098 labels and 98 third labels given, and 27 that were withdrawn."
+    assert given_says(Work(1, 6, 11, 6, Share(0, 0), labels=1)) == "1 label and 0 third labels given."
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (Span(0, 0, 0), "begins at 0.90 or above already."),
+        (Span(120, 90, 400), "is forecast to begin at 0.90 or above in 120 (90 to 400) labels."),
+        (Span(math.inf, 90, math.inf), "is not forecast to begin at 0.90 or above within the pool."),
+    ],
+)
+def test_the_forecast_is_told_of_the_interval(labels: Span, told: str):
+    found = Forecast("micro_mrr", 0.9, [], None, labels)
+    made = Plan(Aim(parse_measure("micro_mrr"), 0.9, False, None), WORK, Pace(None, 0, 0), found)
+    assert left_says(made).endswith(
+        f" labels are left to the end of the pool. The 95 % interval of tau by Micro MRR {told}"
+    )
 
 
 @pytest.mark.parametrize(

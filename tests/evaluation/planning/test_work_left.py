@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.campaigns.lifecycle import open_campaign
+from annotation.campaigns.overview import overview
 from annotation.enums import Verdict
 from annotation.models import Campaign, Label, Slot
 from annotation.quality.kernel import Share
@@ -56,9 +57,12 @@ def test_labels_left_are_counted_by_place(world: World):
     give(world, 3, "NY", third="N")  # was disputed
     found = work_of(world.pool)
     # judged: 0 and 3; places: 1 of item 1, the third of item 2, two each of items 4 and 5
-    assert found == Work(given=8, to_judge=4, places=6, may_differ=3, conflicts=Share(2, 3))
+    assert found == Work(8, 4, 6, 3, Share(2, 3), disputed=1, labels=7, third_given=1)
     assert found.third == pytest.approx((2 / 3, *Share(2, 3).interval))
     assert found.labels_left == pytest.approx(tuple(6 + 3 * third for third in found.third))
+    assert found.third_left == pytest.approx(1 + 3 * 2 / 3)
+    shown = overview(world.campaign)  # the page Progress counts alike
+    assert (found.labels, found.places - found.disputed) == (shown.labels, shown.left)
     assert found.per_judgement == pytest.approx(tuple(2 + third for third in found.third))
 
 
@@ -78,7 +82,7 @@ def test_a_changed_label_is_given_once_and_unreleased_triples_wait_for_two(world
     assert last is not None
     last.slots.all().delete()
     last.delete()
-    assert work_of(world.pool) == Work(given=1, to_judge=6, places=11, may_differ=6, conflicts=Share(0, 0))
+    assert work_of(world.pool) == Work(1, 6, 11, 6, Share(0, 0), labels=1)
 
 
 def test_nothing_known_of_conflicts_is_none_to_one_third_label():

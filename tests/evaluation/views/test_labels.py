@@ -98,7 +98,7 @@ def test_the_table_says_what_is_in_each_label_set(sign_in, labelled: Pool):
     assert found["current"][3] != found["depth:1"][3]
     qrels = Qrels.objects.get(name="theirs")
     assert found["imported:theirs"][0] == " ".join(["imported theirs", *qrels.notes])
-    assert found["imported:theirs"][8] == f"{qrels.created_at:%Y-%m-%d %H:%M} manager"
+    assert found["imported:theirs"][8] == f"{qrels.created_at:%-d %b %Y, %H:%M} manager"
     assert found["qrels:v1"][8].endswith(" server")
     assert found["seeds"][8] == "–"
     assert f"/pools/{labelled.name}/export" in links(page)
