@@ -174,7 +174,8 @@ def _labels(counts: StageCounts) -> Summary:
         return Summary(State.DONE if imported else State.NOT_STARTED, imported, step)
     items = sum(counts.items.values())
     people, judges = (counts.members.get(role, 0) for role in (CampaignRole.ANNOTATOR, CampaignRole.ADJUDICATOR))
-    figures = [*imported, Count("labels", counts.labels, 2 * items)]
+    labels = "labels on released triples" if counts.unreleased else "labels"  # the pill is of all triples
+    figures = [*imported, Count(labels, counts.labels, 2 * items)]
     if counts.unreleased:
         figures.append(Count("triples not released yet", counts.unreleased, counts.to_people))
     figures += [Count("annotators", people), Count("adjudicators", judges)]

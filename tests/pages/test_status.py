@@ -380,7 +380,7 @@ def test_what_waits_for_its_batch_keeps_the_labels_running(graph):
     Item.objects.update(state=ItemState.SETTLED)
     assert (states(pool)["labels"], states(pool)["adjudication"]) == ("running", "running")
     assert figures(pool, "labels") == {
-        "labels": (released, 2 * released),
+        "labels on released triples": (released, 2 * released),
         "triples not released yet": (4 - released, 4),
         "annotators": (2, None),
         "adjudicators": (0, None),
