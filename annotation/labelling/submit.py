@@ -26,11 +26,15 @@ TOO_LATE = _("This label can no longer be changed. It stays as it is.")
 _USED = _("The id of this answer was used for another one. Load the page again, then answer.")
 _SURPLUS = {
     SurplusReason.LATE: _(
-        "Your time for this question was over and it went to somebody else: kept as a surplus label."
+        "Your time was over and somebody else has this question. Your answer is kept, but doesn’t count."
     ),
-    SurplusReason.TWICE: _("You have answered this question already: kept as a surplus label."),
-    SurplusReason.CLOSED: _("The campaign is closed: kept as a surplus label."),
-    SurplusReason.OVER: _("This dispute is over, its labels were changed or taken back: kept as a surplus label."),
+    SurplusReason.TWICE: _(
+        "You had answered this already, in another window. That answer stays; this one is kept, but doesn’t count."
+    ),
+    SurplusReason.CLOSED: _("The campaign is closed. Your answer is kept, but doesn’t count."),
+    SurplusReason.OVER: _(
+        "This dispute is over: its labels were changed or taken back. Your answer is kept, but doesn’t count."
+    ),
 }
 
 

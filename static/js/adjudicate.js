@@ -50,14 +50,14 @@ function open(name) {
   one.link.offer("last", link, `${name}: ${shorten(link)}`);
 }
 
-// The names of the answers that gave this link.
-const namesOf = (link) => Object.values(given).filter((one) => link && hasLink(one) && one.source_url === link).map((one) => one.name);
+// The names of the answers that gave this link, as "A + B".
+const namesOf = (link) => Object.values(given).filter((one) => hasLink(one) && one.source_url === link).map((one) => one.name).join(" + ");
 
 // What each answer will take, or whose link the decision has: always in sight, before anything is sent.
 function whose() {
   const link = one.link.value;
   if (link) {
-    const names = namesOf(link).join(" + ");
+    const names = namesOf(link);
     return names ? message("link-of", words.linkOf.replace("{name}", names)) : message("link-own", words.linkOwn);
   }
   const found = Object.values(given).filter(hasLink).sort((a, b) => "YN?".indexOf(a.answer) - "YN?".indexOf(b.answer));
@@ -78,8 +78,10 @@ function tell() {
 
 // The answer that waits for its reason, with whose link.
 function sayWhy() {
-  const source = one.link.value ? whose().words : "";
-  page.say("info", message("why", (source ? words.whyWith : words.why).replace("{answer}", SAID[chosen]).replace("{link}", source)));
+  const link = one.link.value;
+  const names = namesOf(link);
+  const said = !link ? words.why : names ? words.whyOf : words.whyOwn;
+  page.say("info", message("why", said.replace("{answer}", SAID[chosen]).replace("{name}", names)));
 }
 
 function take(name) {

@@ -80,8 +80,10 @@ export class Bulk {
     clearTimeout(this.timer);
     const rows = this.rows.filter((row) => row.done?.state === "waiting");
     this.rows = [];
-    const given = rows.map((row) => row.done.given);
-    for (const row of rows) row.done = null;
-    rows.forEach((row, at) => this.view.loop.answer(row, given[at]));
+    for (const row of rows) {
+      const { given } = row.done; // the others keep theirs: no row is open in between, so the button that goes on keeps the focus
+      row.done = null;
+      this.view.loop.answer(row, given);
+    }
   }
 }

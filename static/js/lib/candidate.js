@@ -11,7 +11,7 @@ const STATE = {
   waiting: gettext("sent in a moment"),
   unsent: gettext("not saved yet"),
   saved: gettext("saved"),
-  apart: gettext("kept apart"),
+  apart: gettext("doesn’t count"),
   refused: gettext("not saved"),
   elsewhere: gettext("answered in another tab"),
 };

@@ -5,6 +5,7 @@ import { usualOf } from "./keymap.js";
 import { read, write } from "./stored.js";
 
 const STORED = "triplepool:keys";
+const PRESSED = "button, a[href], summary"; // Enter presses these themselves
 const TEXT = 'input:not([type="radio"], [type="checkbox"], [type="button"]), textarea, select, [contenteditable]';
 const PAD = { 1: "y", 0: "n" };
 
@@ -40,6 +41,7 @@ export function bindKeys(find, leave) {
       if (event.key === "Escape") leave(event.target);
       return;
     }
+    if (event.key === "Enter" && event.target instanceof Element && event.target.closest(PRESSED)) return;
     const name = nameOf(event);
     const isLetter = name.length === 1;
     if ((isLetter && !keysAreOn()) || (event.repeat && !/^arrow(up|down)$/.test(name))) return;

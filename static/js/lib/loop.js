@@ -164,27 +164,26 @@ export class Loop {
   saved(entry, data) {
     this.page.reached();
     const row = this.rows.get(entry.item.slot);
+    if (data.state) this.told(data.state); // first, since it clears what was said
     if (data.kept === "surplus") this.apart(entry, row, data.message);
     else if (row?.done?.id === entry.id) row.done.state = "saved";
     if (entry.kind === "flag") this.reported(entry, data);
     if (entry.kind === "return") this.page.say("info", RETURNED);
     if (entry.kind === "return" || data.held) this.page.progress.ask();
-    if (data.state) this.told(data.state);
     if (data.items) this.take(itemsOf(data));
     this.more();
   }
 
-  // There is no label, so nothing to undo or to change.
-  apart(entry, row, message) {
-    const { slot } = entry.item;
+  // There is no label, so nothing to undo or to change. Another question may be on the screen: the candidate is named.
+  apart(entry, row, said) {
+    const { item } = entry;
+    const { slot } = item;
     if (row?.done?.given) row.done = { id: entry.id, given: entry.given, state: "apart" };
     this.history = this.history.filter((other) => other !== slot);
     this.page.counted(entry.kind === "label" ? -1 : 0);
-    this.page.outcome("apart", entry, message || gettext("Kept as a surplus label: it counts for nothing."));
-    for (const later of this.outbox.entries().filter((other) => other.kind === "change" && other.item.slot === slot)) {
-      this.outbox.remove(later);
-      this.page.outcome("apart", later, gettext("It would have changed an answer that was kept apart."));
-    }
+    for (const later of this.outbox.entries().filter((other) => other.kind === "change" && other.item.slot === slot)) this.outbox.remove(later);
+    const { label } = item.side === "tail" ? item.object : item.subject;
+    this.page.say("info", message("apart", `${label}: ${said}`));
   }
 
   reported(entry, data) {
@@ -203,14 +202,14 @@ export class Loop {
       return;
     }
     if (entry.kind === "flag" || entry.kind === "return") {
-      this.page.outcome("refused", entry, message);
+      this.page.outcome(entry, message);
       return;
     }
     if (this.passOn(entry)) return;
     const row = this.rows.get(entry.item.slot);
     if (entry.kind === "change") {
       if (row?.done?.id === entry.id) Object.assign(row, { done: { ...entry.before, state: "saved" }, message: fromServer(message) });
-      this.page.outcome("refused", entry, message);
+      this.page.outcome(entry, message);
       return;
     }
     this.history = this.history.filter((slot) => slot !== entry.item.slot);
@@ -218,7 +217,7 @@ export class Loop {
     if (status === 422 && !this.isClosed) this.comesBack(entry, message);
     else {
       if (row) Object.assign(row, { done: { ...row.done, state: "refused" }, message: fromServer(message) });
-      this.page.outcome("refused", entry, message);
+      this.page.outcome(entry, message);
     }
   }
 

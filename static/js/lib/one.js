@@ -10,7 +10,6 @@ import { gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
-const APART = message("apart", gettext("That answer was kept apart: it cannot be changed."));
 const CHANGING = message("changing", gettext("Reopened: answer again, or Esc leaves it as it is. Undo again goes further back."));
 
 export class One {
@@ -60,10 +59,7 @@ export class One {
     else if (row.done?.state === "elsewhere") {
       this.page.say("info", ELSEWHERE);
       this.next();
-    } else if (row.done?.state === "apart") {
-      this.page.say("info", APART);
-      this.next();
-    }
+    } else if (row.done?.state === "apart") this.next();
   }
 
   current() {
@@ -126,6 +122,7 @@ export class One {
     this.fillSearches();
     this.page.bar.mark(row.done?.given.answer ?? "");
     if (row.done) this.page.say("info", CHANGING);
+    else this.page.forget("changing");
     this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
     this.page.appeared();

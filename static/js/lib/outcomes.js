@@ -1,11 +1,11 @@
-// Answers that were not kept as labels, with what was typed, until the person has read them: they outlive a reload.
+// Answers that the server refused, with what was typed, until the person has read them: they outlive a reload.
 
 import { message, show } from "./messages.js";
 import { readAll, remove, write } from "./stored.js";
 import { gettext } from "./words.js";
 
 const WORDS = { Y: gettext("Yes"), N: gettext("No"), "?": gettext("Can’t tell") };
-const KIND = { refused: gettext("Not saved"), apart: gettext("Kept apart") };
+const REFUSED = message("refused", `${gettext("Not saved")}: `);
 const ACT = { flag: gettext("Your report"), return: gettext("Returning it") };
 
 function element(name, className, text) {
@@ -25,9 +25,9 @@ export class Outcomes {
     this.draw();
   }
 
-  add(kind, entry, message) {
+  add(entry, message) {
     const { answer, source_url: link = "", passage = "", comment = "" } = entry.given;
-    const said = { at: Date.now(), kind, act: entry.kind, question: entry.item.question, answer, link, passage, comment, message };
+    const said = { at: Date.now(), act: entry.kind, question: entry.item.question, answer, link, passage, comment, message };
     this.all.set(entry.id, said);
     write(this.prefix + entry.id, JSON.stringify(said));
     this.draw();
@@ -52,7 +52,7 @@ export class Outcomes {
     const entry = document.createElement("li");
     const typed = [WORDS[said.answer] ?? ACT[said.act] ?? "", said.link, said.passage, said.comment].filter(Boolean).join(" · ");
     const heading = document.createElement("strong");
-    show(heading, message(said.kind, `${KIND[said.kind]}: `));
+    show(heading, REFUSED);
     const question = element("span", "", said.question);
     question.dataset.test = "question";
     heading.append(question);

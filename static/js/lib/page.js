@@ -159,8 +159,8 @@ export class Page {
     this.view.back(row);
   }
 
-  outcome(kind, entry, message) {
-    this.outcomes.add(kind, entry, message);
+  outcome(entry, message) {
+    this.outcomes.add(entry, message);
   }
 
   // Nothing came; what is on the screen (all rows answered, an answer that is being changed) stays there.
@@ -222,6 +222,11 @@ export class Page {
       line.append(" ", anchor);
     }
     notice.hidden = !told;
+  }
+
+  // What was said of a row or question that is no longer in use.
+  forget(name) {
+    if (find('[data-notice="info"] p').dataset.message === name) this.say("info", null);
   }
 
   // Read out, not shown.

@@ -9,6 +9,7 @@ import { filled, gettext, ngettext, number } from "./words.js";
 const PACE_AFTER_MS = 5 * 60000;
 const PACE_AFTER = 10;
 const ASK_MS = 5 * 60000;
+const NARROW = matchMedia("(max-width: 560px)"); // there is room for a number and a word
 
 export class Progress {
   // isSettled(): whether the server knows every answer that was counted here; asks: questions, not disputes
@@ -24,6 +25,7 @@ export class Progress {
   }
 
   start() {
+    NARROW.addEventListener("change", () => this.draw());
     setInterval(() => document.visibilityState === "visible" && this.isSettled() && this.ask(), ASK_MS);
     return this.ask();
   }
@@ -71,7 +73,8 @@ export class Progress {
       parts.push(this.asks ? this.ofGoal(today) : ["decided-today", filled(ngettext("{n} decision today", "{n} decisions today", today), { n: number(today) })]);
       parts.push(["total", filled(gettext("{n} by you"), { n: number(total) })]);
       const open = Math.max((this.asks ? left : disputes) - this.ahead, 0);
-      const words = this.asks ? gettext("{n} left for you") : ngettext("{n} dispute left", "{n} disputes left", open);
+      const inFull = this.asks ? gettext("{n} left for you") : ngettext("{n} dispute left", "{n} disputes left", open);
+      const words = NARROW.matches ? gettext("{n} left") : inFull;
       parts.push(["left", filled(words, { n: number(open) })]);
       const done = this.asks ? total : this.session;
       this.bar.max = Math.max(done + open, 1);

@@ -34,14 +34,14 @@ export class Rows {
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
         event.preventDefault(); // the button that may get the focus is not to be pressed by this
-        this.focus();
+        if (field.value || !this.goOn()) this.focus();
       });
     }
-    this.nextButton.addEventListener("click", () => this.nextGroup());
+    this.nextButton.addEventListener("click", () => this.goOn());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       r: () => this.bulk.begin(),
-      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => !this.nextButton.hidden && this.nextGroup(),
+      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn(),
     };
   }
 
@@ -109,6 +109,13 @@ export class Rows {
 
   // -- the question
 
+  // The next question, when all rows are answered; whether they are.
+  goOn() {
+    if (this.nextButton.hidden) return false;
+    this.nextGroup();
+    return true;
+  }
+
   nextGroup() {
     const row = this.loop.next(this.group);
     if (row) return this.showGroup(row.item.group, row.item.slot);
@@ -132,6 +139,7 @@ export class Rows {
   showGroup(group, slot) {
     this.clear(group);
     this.root.removeAttribute("aria-busy");
+    this.page.say("info", null); // it was about the question before
     const { item } = this.loop.rowsOf(group)[0];
     const fixed = item.side === "tail" ? "subject" : "object";
     this.find("[data-group]").textContent = item.group_question;
@@ -187,6 +195,7 @@ export class Rows {
   // Make it the row that keys are about, without moving the focus there.
   point(slot) {
     if (this.at === slot) return;
+    this.page.forget("changing"); // it was about the row before
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
     this.rows.get(slot)?.activate(true);
@@ -242,6 +251,7 @@ export class Rows {
     if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.passage !== passage || was.comment !== comment) {
       this.loop.answer(row, { answer, source_url: link, passage, comment, ...page.clock.lap() });
     }
+    page.forget("changing"); // also when the answer stays as it was
     shown.draw();
     const open = this.firstOpen(slot);
     const left = [...this.rows.values()].filter((other) => !other.row.done).length;

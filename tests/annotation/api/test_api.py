@@ -193,7 +193,7 @@ def test_malformed_answers_say_which_field(ann, items, more, field) -> None:
 def test_late_answer_is_said_to_be_surplus(world, ann, items) -> None:
     Slot.objects.filter(ticket=items[0]["slot"]).update(annotator=world.ben)
     body = post(ann, SUBMIT, given(items[0])).json()
-    assert body["kept"] == "surplus" and "kept as a surplus label" in body["message"]
+    assert body["kept"] == "surplus" and "is kept, but doesn’t count" in body["message"]
 
 
 def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) -> None:

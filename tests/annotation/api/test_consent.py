@@ -112,7 +112,7 @@ def test_closed_campaign_keeps_answers_apart_and_changes_nothing(world, item, as
     late = given(second)
     told = post(client, SUBMIT, late)
     assert (told.status_code, told.json()["kept"]) == (201, "surplus")
-    assert told.json()["message"] == "The campaign is closed: kept as a surplus label."
+    assert told.json()["message"] == "The campaign is closed. Your answer is kept, but doesn’t count."
     again = post(client, SUBMIT, late)
     assert (again.status_code, again.json()["repeated"], SurplusLabel.objects.count()) == (200, True, 1)
     refused = post(client, change_url(body["client_id"]), changed())

@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Item, Label
 from core.people.languages import choose_language
-from tests.annotation.browser.hands import paste, press, ready, row_at, shoot
-from tests.annotation.factories import LINK, label_item, windows_closed
+from tests.annotation.browser.hands import paste, press, ready, row_at, saved, shoot
+from tests.annotation.factories import LINK, World, label_item, windows_closed
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -172,3 +172,42 @@ def test_row_in_use_is_not_hidden_behind_the_line_above(no_links, open_page) -> 
     box = row_at(page).bounding_box()
     line = page.locator(".rows-head").bounding_box()
     assert box["y"] >= line["y"] + line["height"] - 1
+
+
+def dispute(world: World) -> None:
+    item = Item.objects.earliest("order")
+    label_item(world, item, ann="Y", ben="N")
+    windows_closed(item)
+
+
+@pytest.mark.parametrize("who", ["annotator", "adjudicator"])
+def test_on_a_phone_what_is_left_is_not_cut(no_links, open_page, who: str) -> None:
+    person, path = (no_links.ann, "annotate") if who == "annotator" else (no_links.ada, "adjudicate")
+    if who == "adjudicator":
+        dispute(no_links)
+    page = open_page(person, f"/campaigns/p1/{path}", width=360)
+    ready(page)
+    expect(page.locator('[data-counts] [data-message="left"]')).to_be_visible()
+    assert page.locator("[data-counts]").evaluate("(counts) => counts.scrollWidth <= counts.clientWidth")
+
+
+def test_tapped_answer_keeps_its_colour(no_links, open_page) -> None:
+    page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True)
+    ready(page)
+    yes = page.locator(".answers [data-answer=Y]")
+    before = yes.evaluate("(button) => getComputedStyle(button).color")
+    yes.tap()
+    saved(page, 1)
+    assert yes.evaluate("(button) => [button.matches(':hover'), getComputedStyle(button).color]") == [True, before]
+
+
+@pytest.mark.parametrize("path", ["annotate", "adjudicate"])
+def test_list_of_keys_opens_at_its_top(no_links, open_page, path: str) -> None:
+    if path == "adjudicate":
+        dispute(no_links)
+    page = open_page(no_links.ann if path == "annotate" else no_links.ada, f"/campaigns/p1/{path}", width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    press(page, "?")
+    expect(page.locator("#keys-title")).to_be_focused()
+    assert page.locator('[data-dialog="keys"]').evaluate("(dialog) => dialog.scrollTop") == 0

@@ -1,9 +1,23 @@
 """By question: no for the remaining candidates, taken back, sent, and never lost."""
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.models import Label
-from tests.annotation.browser.hands import notice, paste, press, ready, row_at, rows, saved, shoot, shows
+from tests.annotation.browser.hands import (
+    GUARD,
+    notice,
+    paste,
+    press,
+    ready,
+    row_at,
+    rows,
+    saved,
+    settle,
+    shoot,
+    shows,
+    stop_clock,
+)
 from tests.annotation.factories import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -32,6 +46,21 @@ def test_undo_takes_all_of_them_back_and_nothing_is_sent(no_links, open_page) ->
     press(page, "y")
     saved(page, 2)
     assert list(Label.objects.order_by("id").values_list("answer", "is_bulk")) == [("N", False), ("Y", False)]
+
+
+def test_enter_goes_on_after_they_were_sent_by_themselves(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    stop_clock(page)
+    page.clock.run_for(GUARD)
+    first = page.locator("#group-question").inner_text()
+    page.keyboard.press("r")
+    page.clock.run_for(11_000)
+    page.clock.resume()
+    saved(page, 7)
+    settle(page)
+    expect(page.locator("[data-next]")).to_be_focused()
+    press(page, "Enter")
+    expect(page.locator("#group-question")).not_to_have_text(first)
 
 
 def test_another_answer_to_one_of_them_leaves_the_others(no_links, open_page) -> None:

@@ -114,10 +114,53 @@ def test_enter_in_the_link_field_does_not_press_the_next_question(no_links, open
     ready(page)
     first = page.locator("#group-question").inner_text()
     press(page, *"yyyyyyy")
-    page.locator("#question-link").focus()
+    page.locator("#question-link").fill("example.com")
     press(page, "Enter")
     expect(page.locator("[data-next]")).to_be_focused()
     assert page.locator("#group-question").inner_text() == first
+
+
+@pytest.mark.parametrize("focus", ["body", "row", "zone", "empty field"])
+def test_enter_goes_on_wherever_the_focus_is(no_links, open_page, focus: str) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    first = page.locator("#group-question").inner_text()
+    press(page, *"yyyyyy", "Enter")  # one row is open
+    expect(page.locator("#group-question")).to_have_text(first)
+    press(page, "y")
+    if focus == "body":
+        page.evaluate("document.activeElement.blur()")
+    elif focus == "row":
+        press(page, "u")
+    else:
+        page.locator({"zone": ".zone-rows", "empty field": "#question-link"}[focus]).focus()
+    press(page, "Enter")
+    expect(page.locator("#group-question")).not_to_have_text(first)
+
+
+def test_enter_presses_the_button_or_link_that_has_the_focus(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    first = page.locator("#group-question").inner_text()
+    press(page, *"yyyyyyy")
+    page.locator('[data-act="keys"]').focus()
+    press(page, "Enter")
+    expect(page.locator('[data-dialog="keys"]')).to_be_visible()
+    press(page, "Enter")  # in the dialog
+    expect(page.locator("#group-question")).to_have_text(first)
+
+
+@pytest.mark.parametrize("keys", [["y"], ["ArrowUp"], ["Enter"], ["one"]])
+def test_what_undo_reopened_is_said_no_longer_than_it_is_in_use(no_links, open_page, keys: list[str]) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, *"yyyyyyy", "u")
+    shows(notice(page, "info"), "changing")
+    if keys == ["one"]:
+        page.locator('[data-show="one"]').click()
+    else:
+        press(page, *keys)
+    shows(notice(page, "info"), "")
 
 
 def test_arrows_move_and_the_answer_goes_to_the_row_in_focus(no_links, open_page) -> None:
@@ -294,6 +337,10 @@ def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_pa
     expect(passage).to_be_hidden()
     fold.click()
     expect(passage).to_be_visible()
+    parts = ("#question-link", "#question-passage", "label[for=question-link]", "label[for=question-passage]")
+    parts = (*parts, ".zones-group .searches > .muted", ".zones-group .searches li")
+    boxes = [page.locator(part).first.bounding_box() for part in parts]
+    assert len({box["x"] for box in boxes}) == 1 and all(box["width"] > 40 for box in boxes), boxes
     expect(fold).to_have_attribute("aria-expanded", "true")
     passage.fill("It says so.")
     press(page, "Enter")

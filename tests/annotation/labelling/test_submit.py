@@ -112,7 +112,7 @@ def test_late_answer_to_a_taken_slot_is_kept_apart_and_part_of_nothing(world, it
     Slot.objects.filter(pk=slot.pk).update(annotator=world.ben)
     client = uuid4()
     result = answer(world.ann, slot, "N", client_id=client)
-    assert result.is_surplus and "kept as a surplus label" in result.message
+    assert result.is_surplus and "is kept, but doesn’t count" in result.message
     assert answer(world.ann, slot, "N", client_id=client).label == SurplusLabel.objects.get()
     assert (Label.objects.count(), state_of(item)) == (0, ("open", None, 2))
     slot.refresh_from_db()
@@ -123,7 +123,7 @@ def test_second_answer_from_another_tab_is_kept_apart(world, item) -> None:
     slot = slot_for(world.campaign, world.ann, item)
     answer(world.ann, slot, "Y")
     result = answer(world.ann, slot, "N")
-    assert result.is_surplus and "answered this question already" in result.message
+    assert result.is_surplus and "answered this already" in result.message
     assert label_of(world.ann, item).answer == "Y"
 
 
