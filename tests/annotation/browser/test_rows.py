@@ -133,7 +133,7 @@ def test_enter_goes_on_wherever_the_focus_is(no_links, open_page, focus: str) ->
     elif focus == "row":
         press(page, "u")
     else:
-        page.locator({"zone": ".zone-rows", "empty field": "#question-link"}[focus]).focus()
+        page.locator({"zone": ".zone-head", "empty field": "#question-link"}[focus]).focus()
     press(page, "Enter")
     expect(page.locator("#group-question")).not_to_have_text(first)
 
