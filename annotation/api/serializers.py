@@ -171,10 +171,16 @@ def progress_data(user: User, campaign: Campaign) -> dict[str, int | None]:
     # answers than triples would reveal that some are not of the pool
     asked = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False)).count()
     items = asked + campaign.golds.count()
-    told: dict[str, int | None] = {"today": counts.today, "total": counts.total, "items": items, "left": left}
     decides = is_adjudicator(user, campaign)
-    told["decided_today"], told["decided"] = (counts.decided_today, counts.decided) if decides else (None, None)
-    return told | {"disputes": disputes_left(user, campaign) if decides else None}
+    return {
+        "today": counts.today,
+        "total": counts.total,
+        "items": items,
+        "left": left,
+        "decided_today": counts.decided_today if decides else None,
+        "decided": counts.decided if decides else None,
+        "disputes": disputes_left(user, campaign) if decides else None,
+    }
 
 
 # fields of a campaign that are no rules, or that everybody in it is told

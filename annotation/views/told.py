@@ -9,16 +9,13 @@ from annotation.models import Batch, GuidelineVersion, Source
 from annotation.quality.checks import GoldAdded
 from annotation.release.audit_sample import AuditDrawn
 from core.models import Job
+from pooling.graphs.source_data import plural
 from pooling.models import Relation
 
 GOLD_GIVEN_OUT = "The gold item is given out again."
 GOLD_TAKEN_OUT = "The gold item is no longer given out. Answers to it stay."
 ALL_READ = "Somebody has read these questions already."
 ALL_RELEASED = "Every triple is released already."
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def saved(changed: Sequence[str]) -> str:
@@ -28,7 +25,7 @@ def saved(changed: Sequence[str]) -> str:
 
 def gold_added(added: GoldAdded) -> str:
     known = f"; {added.known} {'was one' if added.known == 1 else 'were gold items'} before" if added.known else ""
-    return f"{counted(added.added, 'gold item')} added{known}."
+    return f"{plural(added.added, 'gold item')} added{known}."
 
 
 NOTHING_CHOSEN = "Choose items first."
@@ -49,7 +46,7 @@ _DONE = {
 
 
 def items_done(act: str, done: int, person: User | None = None) -> str:
-    return _DONE[act].format(counted(done, "item"), person, "it" if done == 1 else "them")
+    return _DONE[act].format(plural(done, "item"), person, "it" if done == 1 else "them")
 
 
 def had_before(left: int) -> str:
@@ -62,7 +59,7 @@ def had_before(left: int) -> str:
 
 
 def recheck_drawn(person: User, drawn: int) -> str:
-    return f"{person.username} gets {counted(drawn, 'judgement')} again, among other questions."
+    return f"{person.username} gets {plural(drawn, 'judgement')} again, among other questions."
 
 
 def let_through(person: User) -> str:
@@ -70,7 +67,7 @@ def let_through(person: User) -> str:
 
 
 def batch_released(batch: Batch | None) -> str:
-    return f"Batch {batch.number} is released: {counted(batch.size, 'triple')}." if batch else ALL_RELEASED
+    return f"Batch {batch.number} is released: {plural(batch.size, 'triple')}." if batch else ALL_RELEASED
 
 
 def release_started(job: Job) -> str:
@@ -79,13 +76,13 @@ def release_started(job: Job) -> str:
 
 def audit_drawn(drawn: AuditDrawn) -> str:
     if not drawn.added:
-        return f"The sample has that many already: {counted(drawn.total, 'triple')}."
-    return f"{counted(drawn.added, 'triple')} drawn, {drawn.total:,} in all. {drawn.among}"
+        return f"The sample has that many already: {plural(drawn.total, 'triple')}."
+    return f"{plural(drawn.added, 'triple')} drawn, {drawn.total:,} in all. {drawn.among}"
 
 
 def labels_withdrawn(person: User, done: Withdrawal) -> str:
     return (
-        f"{counted(done.labels, 'label')} of {person.username} withdrawn. To be labelled again: {done.reopened:,}; "
+        f"{plural(done.labels, 'label')} of {person.username} withdrawn. To be labelled again: {done.reopened:,}; "
         f"to be adjudicated again: {done.to_adjudicate:,}. Judgements that are open until then: {done.judgements:,} "
         f"({done.positive:,} positive, {done.negative:,} negative)."
     )
@@ -98,7 +95,7 @@ def guidelines_saved(saved: GuidelineVersion, before: int) -> str:
 
 
 def questions_read(count: int) -> str:
-    return f"Noted: you have read the questions of {counted(count, 'relation')}." if count else ALL_READ
+    return f"Noted: you have read the questions of {plural(count, 'relation')}." if count else ALL_READ
 
 
 def questions_saved(relation: Relation, version: int) -> str:
@@ -124,4 +121,4 @@ def sources_restored(added: int) -> str:
 def sources_chosen(relations: int, sources: int | None) -> str:
     """Say how many sources some relations accept now; None: all sources."""
     takes = "1 relation takes" if relations == 1 else f"{relations} relations take"
-    return f"{takes} {'all sources' if sources is None else counted(sources, 'source')} from the next question on."
+    return f"{takes} {'all sources' if sources is None else plural(sources, 'source')} from the next question on."

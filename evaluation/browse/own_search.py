@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from config.navigation import rights_by_pool
 from core.people.roles import Right
-from evaluation.browse.ranked import Found, Hit, Typed, best_of
-from evaluation.sections.help_pages import listed_for
+from evaluation.browse.ranked import Found, Hit, Typed, best_of, help_hits
 
 # label, URL name, right that it needs in the campaign
 CAMPAIGN = (
@@ -40,13 +39,22 @@ def search_own(text: str, person: User) -> list[Found]:
     """Return what a person who labels may open and whose name or keywords hold all words of `text`, by kind."""
     typed = Typed(text)
     found = best_of(
-        [(_("Campaigns"), _campaigns(typed, person)), (_("Pages"), _account(typed)), (_("Help"), _help(typed))]
+        [
+            (_("Campaigns"), _campaigns(typed, person)),
+            (_("Pages"), _account(typed)),
+            (_("Help"), help_hits(typed, evaluator=False)),
+        ]
     )
     if found:
         return found
     near = Typed(text, near=True)
     pages = (*_campaigns(near, person), *_account(near))
-    return best_of([(_("Pages with some of these words"), pages), (_("Help with some of these words"), _help(near))])
+    return best_of(
+        [
+            (_("Pages with some of these words"), pages),
+            (_("Help with some of these words"), help_hits(near, evaluator=False)),
+        ]
+    )
 
 
 def _campaigns(typed: Typed, person: User) -> Iterator[Hit]:
@@ -60,9 +68,3 @@ def _account(typed: Typed) -> Iterator[Hit]:
     for label, key in ACCOUNT:
         name, mark, part = key.partition("#")
         yield from typed.page(key, str(label), "", f"{reverse(name)}{mark}{part}")
-
-
-def _help(typed: Typed) -> Iterator[Hit]:
-    for pages in listed_for(evaluator=False).values():
-        for page in pages:
-            yield from typed.hits(str(page.label), str(page.about), reverse("help-page", args=[page.name]))

@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from heapq import nsmallest
 from typing import NamedTuple
 
+from django.urls import reverse
 from django.utils.functional import Promise
 
 from config.pages import KEYWORDS
+from evaluation.sections.help_pages import listed_for
 
 MOST = 8  # hits of a kind
 SHORT = 3  # letters of a word that says little: who, how, the
@@ -73,6 +75,13 @@ class Typed:
 def _holds(whole: str, word: str) -> bool:
     """Say whether a text holds a word, or its singular."""
     return word in whole or (word.endswith("s") and word[:-1] in whole)
+
+
+def help_hits(typed: Typed, evaluator: bool) -> Iterator[Hit]:
+    """Yield the pages of the help that fit: all of them for an evaluator, else those for everybody."""
+    for pages in listed_for(evaluator=evaluator).values():
+        for page in pages:
+            yield from typed.hits(str(page.label), str(page.about), reverse("help-page", args=[page.name]))
 
 
 def best_of(kinds: Iterable[tuple[str | Promise, Iterable[Hit]]]) -> list[Found]:

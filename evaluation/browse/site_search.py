@@ -11,8 +11,7 @@ from django.utils.http import urlencode
 from config.pages import PAGES
 from config.sidebar import pool_entries
 from core.people.roles import Right, can_manage, has_right
-from evaluation.browse.ranked import Found, Hit, Typed, best_of
-from evaluation.sections.help_pages import listed_for
+from evaluation.browse.ranked import Found, Hit, Typed, best_of, help_hits
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import OPEN_GRAPHS, open_graph
 from pooling.graphs.source_data import GraphError
@@ -54,7 +53,9 @@ def _near(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
     """Return pages and help that hold some of the words."""
     pools = [pool] if pool else list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:1])
     pages = (*_pool_pages(typed, person, pools), *_site_pages(typed, person))
-    return best_of([("Pages with some of these words", pages), ("Help with some of these words", _help(typed))])
+    return best_of(
+        [("Pages with some of these words", pages), ("Help with some of these words", help_hits(typed, evaluator=True))]
+    )
 
 
 def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
@@ -71,7 +72,7 @@ def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
             ("People", _people(typed) if can_manage(person) else ()),
             ("Relations", _relations(typed, graphs)),
             ("Entities", _entities(typed, graphs)),
-            ("Help", _help(typed) if typed.words else ()),
+            ("Help", help_hits(typed, evaluator=True) if typed.words else ()),
         ]
     )
 
@@ -164,9 +165,3 @@ def _entities(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Itera
             if (rank := typed.rank(label, key)) is not None:
                 about = f"triples of {pool.name}" if label == key else f"{key} · triples of {pool.name}"
                 yield Hit(label, about, _triples(pool, q=label), rank)
-
-
-def _help(typed: Typed) -> Iterator[Hit]:
-    for pages in listed_for(evaluator=True).values():
-        for page in pages:
-            yield from typed.hits(str(page.label), str(page.about), reverse("help-page", args=[page.name]))

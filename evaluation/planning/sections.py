@@ -38,6 +38,7 @@ from evaluation.sections.section import (
 )
 from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
+from pooling.graphs.source_data import plural
 from pooling.models import Pool
 
 NOT_MEASURED = f"not measured yet: fewer than {LEAST_TIMED} labels of people have a measured time"
@@ -122,19 +123,15 @@ def labels_left_say(work: Work) -> str:
     """Say what is left as other pages count it: first and second labels, and third labels apart."""
     labels, third = work.places - work.disputed, round(work.third_left)
     about = "about " if work.may_differ else ""
-    parts = [_counted(labels, "label")] if labels or not third else []
-    said = " and ".join([*parts, f"{about}{_counted(third, 'third label')}"] if third else parts)
+    parts = [plural(labels, "label")] if labels or not third else []
+    said = " and ".join([*parts, f"{about}{plural(third, 'third label')}"] if third else parts)
     return f"{said[:1].upper()}{said[1:]} {'is' if labels + third == 1 else 'are'}"
 
 
 def given_says(work: Work) -> str:
     withdrawn = work.given - work.labels - work.third_given
     lost = f", and {withdrawn:,} that {'was' if withdrawn == 1 else 'were'} withdrawn" if withdrawn else ""
-    return f"{_counted(work.labels, 'label')} and {_counted(work.third_given, 'third label')} given{lost}."
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{plural(work.labels, 'label')} and {plural(work.third_given, 'third label')} given{lost}."
 
 
 def hours_in_words(hours: float) -> str:
