@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from core.charts import maps, matrices, rows, slopes
+from core.charts import grid, maps, matrices, rows, slopes
 from core.charts.frame import HALF, NARROW, WIDE, Data, Drawing
 from core.charts.lines import lines
 from core.charts.marks import esc, px
@@ -37,6 +37,7 @@ def drawing(kind: str, data: Data, width: float) -> Drawing:
         return rows.columns(data, width) if ordered else rows.rows(data, width)
     found: dict[str, Any] = {
         "slope": slopes.places,
+        "grid": grid.grid,
         "matrix": matrices.matrix,
         "box": rows.boxes,
         "winners": maps.winners,

@@ -30,9 +30,9 @@ def lines(data: Data, width: float, height: float = 0.0) -> Drawing:
     if len(named) > 1 and at_ends:
         room = min(most, max(width_of(one["name"]) for one in named)) + 22
     top, taken_by_key = key(named, width) if not at_ends and not scattered else ("", 0.0)
-    area = plot(data, _all_x(data), _all_y(data), width, high, room)
+    area = plot(data, all_x(data), all_y(data), width, high, room)
     body = [axes(area, data), references(area, data)]
-    groups = [(one, _group(one, area, data)) for one in every]
+    groups = [(one, drawn_series(one, area, data)) for one in every]
     body.append(area.clipped(group.svg() for _, group in groups))
     if scattered:
         body.append(_names_beside(named, area, width))
@@ -59,11 +59,12 @@ def _is_named(one: Series) -> bool:
     return not (one.get("thin") or one.get("ring") or one.get("marks"))
 
 
-def _all_x(data: Data) -> list[Any]:
+def all_x(data: Data) -> list[Any]:
+    """Return the values that the x axis has to hold."""
     return [x for one in data["series"] for x in one["x"]]
 
 
-def _all_y(data: Data) -> list[Any]:
+def all_y(data: Data) -> list[Any]:
     """Return the values that the axis has to hold, with the ends of bands where they are possible."""
     found = [one["y"] for one in data.get("references", ())]
     for one in data["series"]:
@@ -95,7 +96,8 @@ def _add(values: Sequence[Any], more: Sequence[Any], sign: int) -> list[float | 
     ]  # fmt: skip
 
 
-def _group(one: Series, area: Plot, data: Data) -> Group:
+def drawn_series(one: Series, area: Plot, data: Data) -> Group:
+    """Return the marks of one series in an area, with what hover says where."""
     group, between = Group(one), ends(one, data)
     points = places(one, area)
     if between:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluation.sections.builders import chart, series_of
+from evaluation.sections.builders import series_of
 from evaluation.sections.growth_curves import asked_rows, order_notes
 from evaluation.sections.section import (
     Analysis,
     Cell,
+    Chart,
     Column,
     Context,
     Json,
@@ -69,13 +70,14 @@ def of_full_test(context: Context) -> list[Section]:
 def _section(
     context: Context, key: str, title: str, curve: Stability, halves: Stability, of: str, text: str
 ) -> Section:
-    series, rows = list[Json](), []
+    panels, rows = list[Json](), []
     for i, measure in enumerate(context.measures):
         mean, other, sd = curve.mean(measure.name), halves.mean(measure.name), curve.sd(measure.name)
         x, x_other = ([100 * size for size in found.sizes] for found in (curve, halves))
         up, down = np.minimum(sd, 1.0 - mean), np.minimum(sd, 1.0 + mean)
-        series.append(series_of(measure.label, x, mean, measure=i, spread=up, spread_down=down))
-        series.append(series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True))
+        own = series_of(measure.label, x, mean, measure=i, low=mean - down, high=mean + up, plain=True, dash="solid")
+        disjoint = series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True)
+        panels.append({"name": measure.label, "measure": i, "series": [own, disjoint]})
     for i, size in enumerate(curve.sizes):
         row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
         for measure in context.measures:
@@ -94,17 +96,27 @@ def _section(
             Column(measure.name, measure.label, "sd"),
             Column(f"{measure.name}_disjoint", f"{measure.label}, disjoint", "value"),
         ]
-    axes = {"x": f"share of the {of}, %", "y": "tau", "yrange": [_least(series), 1.05]}
+    least = _least(panels)
+    drawn = {
+        "panels": panels,
+        "x": f"share of the {of}, %",
+        "y": "tau",
+        "yrange": [least, 1.02],
+        "xaxis": {"tickvals": [10, 50, 90]},
+        "yaxis": {"tickvals": [tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= least]},
+        "references": [{"y": CLOSE, "name": f"tau {CLOSE}"}],
+    }
     return Section(
         key,
         title,
         text,
         f"{label_caption(context.labels, context.settings)} Kendall's tau-b, mean and standard deviation of {REPEATS}"
         f" subsets a size, of {curve.positives:,} {of} in all, seed {context.settings.seed}.{_left_out(curve, halves)}"
-        " Near 95 % a subset overlaps the whole and tau tends to 1: thin lines compare two disjoint subsets of that"
-        " size. Bars end at 1, beyond which there is no tau.",
+        " The band is one standard deviation to each side; it ends at 1, beyond which there is no tau. Near 95 % a"
+        " subset overlaps the whole and tau tends to 1: dotted lines compare two disjoint subsets of that size. Dashed:"
+        f" tau {CLOSE}, from which two rankings count as nearly the same.",
         [Table(f"stability-{key}", title, columns, rows)],
-        chart("lines", f"Tau against the share of the {of}", series, **axes),
+        Chart("grid", f"Tau against the share of the {of}, a panel for each measure", drawn),
         finding=_finding(curve, context.measures[0].name, context.measures[0].label, of) if context.measures else "",
         notes=order_notes(context),
     )
@@ -146,15 +158,10 @@ def _left_out(*curves: Stability) -> str:
     return f" Means leave out subsets whose tau is undefined{least}."
 
 
-def _least(series: list[Json]) -> float:
+def _least(panels: list[Json]) -> float:
     """Return where the axis begins: at 0, or below the lowest point."""
-    drawn = [
-        y - (down or 0.0)
-        for one in series
-        for y, down in zip(one["y"], one.get("spread_down") or [0.0] * len(one["y"]), strict=True)
-        if y is not None
-    ]
-    return max(-1.05, min([0.0, *drawn]) - 0.05)
+    lowest = min((low for panel in panels for low in panel["series"][0]["low"] if low is not None), default=0.0)
+    return max(-1.02, lowest - 0.05) if lowest < 0 else 0.0
 
 
 ANALYSIS = Analysis(

@@ -51,7 +51,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """Draw lines, panels, slope, matrix, box, bars, points, winners or surfaces of `data` (core/charts)."""
+    """Draw lines, grid, panels, slope, matrix, box, bars, points, winners or surfaces of `data` (core/charts)."""
 
     kind: str
     label: str  # what a screen reader says

@@ -11,6 +11,7 @@ import pytest
 
 from core.charts.draw import chart_html, drawing
 from core.charts.frame import HALF, NARROW, WIDE
+from core.charts.grid import columns
 from core.charts.labels import width_of
 
 EVIL = '</svg><script>alert("1")</script>'
@@ -35,6 +36,10 @@ CHARTS: dict[str, dict[str, Any]] = {
     "lines": LINES,
     "points": POINTS,
     "panels": {"panels": [{"name": "MRR", **LINES}, {"name": "MAP", **LINES}]},
+    "grid": {
+        "panels": [{"name": one["name"], "system": i, "series": [one]} for i, one in enumerate(LINES["series"])] * 2,
+        "x": "judgements", "y": "tau", "references": LINES["references"],
+    },
     "slope": {
         "left": "seeds", "right": "now",
         "lines": [{"system": i, "name": n, "left": i + 1, "right": 3 - i} for i, n in enumerate(SYSTEMS)],
@@ -118,6 +123,31 @@ def test_names_of_others_are_text(kind: str):
     data = eval(repr(CHARTS[kind]).replace("'transe'", repr(EVIL)).replace("'MRR'", repr(EVIL)))
     html = chart_html(kind, data)
     assert "<script" not in html and "&lt;script" in html
+
+
+@pytest.mark.parametrize(("width", "across", "tops"), [(WIDE, 3, 2), (NARROW, 2, 3)])
+def test_panels_of_a_grid_are_in_rows_on_the_same_axes(width: float, across: int, tops: int):
+    root = ElementTree.fromstring(f"<svg>{drawing('grid', CHARTS['grid'], width).body}</svg>")
+    heads = [text for text in root.iter("text") if text.get("class") == "head"]
+    assert [text.text for text in heads] == SYSTEMS * 2
+    rows, starts = ({float(text.get(at, "")) for text in heads} for at in "yx")
+    assert (len(starts), len(rows)) == (across, tops)
+    found = [places(one) for one in root.iter("g") if one.get("data-at")]
+    assert len(found) == 6
+    # the same place within each panel: its first point is (1, i / 10), after a gap (3, i / 10 + 0.2)
+    inside = [
+        (x - float(h.get("x", "")), y - float(h.get("y", ""))) for h, ((x, y), _) in zip(heads, found, strict=True)
+    ]
+    assert inside[0] == pytest.approx(inside[3], abs=0.2) and inside[0][1] > inside[1][1] > inside[2][1]
+    ticks = [text.text for text in root.iter("text") if text.get("class") == "tick"]
+    assert ticks.count("0.0") == tops, "y is told once a row"
+    names = [text.text for text in root.iter("text") if text.get("class") == "axis-name"]
+    assert sorted(names) == ["judgements", "tau"]
+
+
+@pytest.mark.parametrize(("count", "across"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3)])
+def test_rows_of_a_grid_are_full_where_they_can_be(count: int, across: int):
+    assert columns(count, WIDE) == across
 
 
 def test_a_line_has_its_values_and_a_gap_where_one_is_undefined():

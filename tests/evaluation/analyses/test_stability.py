@@ -39,15 +39,17 @@ def test_bars_end_where_no_tau_is(labelled: Pool):
     assert taus.mean("map") == pytest.approx([0.9, 0.4, 0.0])
     halves = curve(True, [[1.0, 1.0]] * 2, [2, 4])
     section = stability._section(context_of(labelled, measures=("map",)), "k", "t", taus, halves, "questions", "")
-    line = section.chart.data["series"][0]
+    (panel,) = section.chart.data["panels"]
+    line, disjoint = panel["series"]
     sd = taus.sd("map")
     assert sd[0] > 0.1 and sd[1] > 0.6
-    assert line["spread"] == pytest.approx([0.1, 0.6, sd[2]])
-    assert line["spread_down"] == pytest.approx(sd)
-    assert section.chart.data["yrange"] == [pytest.approx(0.4 - sd[1] - 0.05), 1.05]
+    assert line["high"] == pytest.approx([1.0, 1.0, sd[2]])
+    assert line["low"] == pytest.approx([0.9 - sd[0], 0.4 - sd[1], -sd[2]])
+    assert disjoint["thin"] and "low" not in disjoint  # one band a panel
+    assert section.chart.data["yrange"] == [pytest.approx(0.4 - sd[1] - 0.05), 1.02]
     below = curve(False, [[-1.0, -0.8]] * 3, [2, 4, 6])
     section = stability._section(context_of(labelled, measures=("map",)), "k", "t", below, halves, "questions", "")
-    assert section.chart.data["series"][0]["spread_down"] == pytest.approx([0.1] * 3)
+    assert section.chart.data["panels"][0]["series"][0]["low"] == pytest.approx([-1.0] * 3)
 
 
 def test_undefined_pairs_say_why_whether_or_not_the_size_exists(labelled: Pool):
@@ -102,7 +104,7 @@ def test_subsets_without_tau_are_told_with_the_fewest_that_are_left(monkeypatch:
 def test_caption_tells_the_subsets_that_are_left_out(labelled: Pool):
     tied = tied_systems(context_of(labelled).labels)
     (section,) = by_questions(context_of(labelled, tied, measures=("map",)))
-    assert "Means leave out subsets whose tau is undefined. Near 95 %" in section.caption
+    assert "Means leave out subsets whose tau is undefined. The band" in section.caption
 
 
 def finding(tau: list[list[float]], positives: int = 40) -> str:
