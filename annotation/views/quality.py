@@ -30,6 +30,7 @@ from annotation.quality.reports import (
     recheck_supply,
     surest_low,
 )
+from annotation.quality.standing_out import standing_out, worst_first
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
@@ -68,9 +69,9 @@ def _pairs(person: User, campaign: Campaign, pairs: list[PairAgreement]) -> list
 @manager_required
 def annotator_list(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
-    return no_store(
-        campaign_page(request, campaign, "annotation/quality/annotators.html", {"rows": annotators(campaign)})
-    )
+    rows = worst_first(annotators(campaign))
+    context = {"rows": rows, "out": standing_out(rows)}
+    return no_store(campaign_page(request, campaign, "annotation/quality/annotators.html", context))
 
 
 @require_safe

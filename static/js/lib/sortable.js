@@ -1,6 +1,8 @@
-// Tables that sort by a click on a column's heading: numbers by size, undefined ones last, text by name.
+// Tables that sort by a click on a column's heading: numbers by size, undefined ones last, text by name. A cell whose text
+// is no plain number, such as a time in hours and minutes, has its number as data-sort.
 function valueOf(row, column) {
-  const text = row.cells[column].textContent.trim();
+  const cell = row.cells[column];
+  const text = cell.dataset.sort ?? cell.textContent.trim();
   const number = Number.parseFloat(text.replaceAll(",", "").replace("−", "-").replace("< ", ""));
   return { text, number: Number.isNaN(number) ? null : number };
 }

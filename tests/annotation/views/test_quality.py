@@ -158,11 +158,27 @@ def test_annotators_page_has_a_row_for_each_person(world, items, as_user):
     make_check(world, world.ann, "?", gold=make_gold(world, 3), active_ms=60_000)
     found = read(page(as_user(world.manager), "annotators")).rows
     assert [" ".join(filter(None, row)) for row in found] == [
-        "ada adjudicator 0 2 0 s – – – – – –",
         "ann annotator 3 0 1 min 07 s 3.0 1,543 33.3 % 1 of 3 33.3 % 1 of 3 0.0 % 0 of 1 0.0 % to 79.3 % 1 can’t tell "
         "50.0 % 1 of 2 9.5 % to 90.5 %",
         "ben annotator 3 0 9 s 3.0 1,200 0.0 % 0 of 3 0.0 % 0 of 3 – 50.0 % 1 of 2 9.5 % to 90.5 %",
+        "ada adjudicator 0 2 0 s – – – – – –",
     ]
+
+
+def test_annotators_page_names_the_person_to_look_at_first(world, items, as_user):
+    client = as_user(world.manager)
+    label_all(world, items, "YYYYYY", "NNNNNN")
+    assert "/campaign/annotators/" not in page(client, "annotators").split('data-test="standing-out"')[1].split("</p>")[0]
+    decide(world, ada="N")
+    found = read(page(client, "annotators")).one("standing-out")
+    assert re.findall(r"ann|ben|\d+(?:\.\d+)?", found.text)[:6] == ["ann", "6", "6", "100.0", "95", "61.0"]
+    assert f'href="/pools/p1/campaign/annotators/{world.ann.pk}"' in page(client, "annotators")
+
+
+def test_annotators_table_sorts_times_by_seconds(world, items, as_user):
+    label_all(world, items[:1], "Y", "N")
+    Label.objects.filter(annotator=world.ann).update(active_ms=67_000)
+    assert 'data-sort="67.000"' in page(as_user(world.manager), "annotators")
 
 
 def test_annotators_page_of_nobody(world, as_user):
