@@ -82,7 +82,7 @@ PAGES = {
     "pool-questions": Page("pool", "Questions", "Questions of {pool.name}"),
     "pool-questions-import": Page("pool-questions", "Import", "Import questions into {pool.name}", "Import questions"),
     "pool-missing-labels": Page("pool-questions", "Missing labels", "Missing labels of {pool.name}"),
-    "pool-question": Page("pool-questions", "Versions", "Questions of {relation.key}"),
+    "pool-question": Page("pool-questions", "Versions", "Questions of {relation.name}"),
     # campaigns, for managers
     "campaign": Page("pool", "Progress", "Progress of {pool.name}"),
     "campaign-rules": Page("campaign", "Rules", "Rules of {pool.name}"),

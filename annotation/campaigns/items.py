@@ -16,6 +16,7 @@ from core.models import AuditEntry
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Relation
+from pooling.questions.relation_names import relation_words
 
 _TABLE_CHUNK = 2000
 PARKED = "parked"  # a dispute that waits for an answer to a report
@@ -75,8 +76,14 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
     graph, text = open_graph(campaign.pool.graph), wanted.text.casefold()
     entities = {entity for row in rows for entity in (row[1], row[3])}
     named = {entity for entity in entities if _has(graph, entity, text)}
-    relations = {index for index, key in enumerate(graph.relations) if text in key.casefold()}
+    relations = {index for index, key in enumerate(graph.relations) if text in _names(graph, index, key)}
     return [pk for pk, head, relation, tail in rows if head in named or tail in named or relation in relations]
+
+
+def _names(graph: GraphArrays, relation: int, key: str) -> str:
+    """Return what a relation is called anywhere: its words, its label and its key."""
+    name = graph.relation_name(relation)
+    return f"{relation_words(name)}\n{name}\n{key}".casefold()
 
 
 def _has(graph: GraphArrays, entity: int, text: str) -> bool:
@@ -136,7 +143,7 @@ def item_table(campaign: Campaign, wanted: ItemFilter) -> list[tuple[object, ...
 
 
 def relations_asked(campaign: Campaign) -> QuerySet[Relation]:
-    """Return the relations of its items, by name."""
+    """Return the relations of its items, by key."""
     asked = campaign.items.order_by().values("triple__relation").distinct()
     return campaign.pool.graph.relations.filter(index__in=asked).order_by("key")
 

@@ -18,6 +18,7 @@ from annotation.models import Campaign, Gold
 from annotation.people.accounts import managers
 from annotation.people.simulated import simulated
 from core.forms import PageForm, TypedNameForm, set_choices, set_rows
+from pooling.questions.relation_names import choices_in_words
 
 GOLD_FILE_BYTES = 1_048_576
 MAX_REASON = 1000
@@ -248,7 +249,7 @@ class ItemFilterForm(PageForm):
 
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        relations = relations_asked(campaign).values_list("index", "key")
+        relations = choices_in_words((one.index, one.name, one.key) for one in relations_asked(campaign))
         people = people_who_answered(campaign).values_list("pk", "username")
         for name, choices in (("relation", relations), ("person", people)):
             set_choices(self, name, [("", "all"), *choices])

@@ -28,6 +28,7 @@ from annotation.quality.kernel import (
     cohen_kappa,
 )
 from annotation.questions.templates import statements_now
+from pooling.questions.relation_names import choices_in_words
 
 YES_NO = "YN"  # an item with a can't tell is left out
 SEED = 0  # of the bootstrap: the same labels always have the same intervals
@@ -88,7 +89,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     if categories not in (YES_NO, WITH_CANT_TELL):
         raise ValueError(f"categories {categories!r}: {YES_NO!r} or {WITH_CANT_TELL!r}")
     doubles = _double_labels(campaign)
-    keys = dict(campaign.pool.graph.relations.values_list("index", "key"))
+    names = dict(choices_in_words((one.index, one.name, one.key) for one in campaign.pool.graph.relations.all()))
     answers = Counter(zip(doubles.first.tolist(), doubles.second.tolist(), strict=True))
     # the last of the three codes is can't tell
     size = len(categories)
@@ -109,7 +110,7 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     def groups(of_item: Sequence[Key], name: Callable[[Key], str]) -> list[GroupAgreement]:
         return [GroupAgreement(name(key), of(rows), intervals(rows)) for key, rows in _rows_by_key(of_item)]
 
-    relations = groups(doubles.relations, keys.__getitem__)
+    relations = groups(doubles.relations, names.__getitem__)
     return AgreementReport(
         items=first.size,
         overall=agreement(first, second, size),

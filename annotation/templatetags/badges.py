@@ -1,4 +1,7 @@
-"""Badges of states: {% campaign_badge campaign %}, {% item_badge item %}, {% verdict_badge judgement %}."""
+"""Badges of states: {% campaign_badge campaign %}, {% item_badge item %}, {% verdict_badge judgement %}.
+
+And relations in words: {{ relation.name|relation_words }}.
+"""
 
 from django import template
 from django.forms.utils import flatatt
@@ -7,8 +10,10 @@ from django.utils.safestring import SafeString
 
 from annotation.enums import CampaignState, ItemState, Verdict
 from annotation.models import Campaign, Item
+from pooling.questions.relation_names import relation_words
 
 register = template.Library()
+register.filter("relation_words", relation_words)
 
 CAMPAIGN = {CampaignState.OPEN: "running", CampaignState.PAUSED: "attention", CampaignState.CLOSED: "done"}
 ITEM = {ItemState.SETTLED: "done", ItemState.DISPUTED: "attention", ItemState.UNDECIDED: "cancelled"}

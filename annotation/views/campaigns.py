@@ -247,7 +247,7 @@ def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
         messages.success(request, done)
         return redirect("campaign-triple", name, pk)
     context = {"item": item, "asked": item_text(item), "history": history(item), "forms": forms}
-    context["relation"] = open_graph(campaign.pool.graph).relation_name(item.triple.relation)
+    context["relation"] = open_graph(campaign.pool.graph).relations[item.triple.relation]
     context["assigned"] = assigned_people([item.pk]).get(item.pk, [])
     context["can_reopen"] = item.state in (ItemState.SETTLED, ItemState.UNDECIDED)
     context["can_return"] = item.state != ItemState.OPEN

@@ -29,7 +29,7 @@ from core.views.access import SignedInRequest, evaluator_required, manager_posts
 from core.views.files import text_response
 from core.views.pagination import page_of
 from pooling.models import Pool, Relation
-from pooling.questions.relation_names import is_readable
+from pooling.questions.relation_names import is_readable, relation_words
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
 from pooling.views.find import find_pool
 
@@ -134,12 +134,12 @@ def _offset(data: QueryDict) -> int:
 
 
 def _selected(asked: list[review.AskedRelation], query: str, made: str, order: str) -> list[review.AskedRelation]:
-    found = [
-        one
-        for one in asked
-        if query.casefold() in f"{one.relation.label} {one.relation.key}".casefold() and _is_made(one, made)
-    ]
-    return sorted(found, key=lambda one: one.relation.name) if order == "name" else found
+    found = [one for one in asked if query.casefold() in _names(one.relation).casefold() and _is_made(one, made)]
+    return sorted(found, key=lambda one: relation_words(one.relation.name)) if order == "name" else found
+
+
+def _names(relation: Relation) -> str:
+    return f"{relation_words(relation.name)}\n{relation.name}\n{relation.key}"
 
 
 def _is_made(one: review.AskedRelation, made: str) -> bool:

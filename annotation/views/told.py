@@ -11,6 +11,7 @@ from annotation.release.audit_sample import AuditDrawn
 from core.models import Job
 from pooling.graphs.source_data import plural
 from pooling.models import Relation
+from pooling.questions.relation_names import relation_words
 
 GOLD_GIVEN_OUT = "The gold item is given out again."
 GOLD_TAKEN_OUT = "The gold item is no longer given out. Answers to it stay."
@@ -99,7 +100,7 @@ def questions_read(count: int) -> str:
 
 
 def questions_saved(relation: Relation, version: int) -> str:
-    return f"Questions of {relation.key} saved as version {version}."
+    return f"Questions of “{relation_words(relation.name)}” saved as version {version}."
 
 
 def questions_imported(relations: int) -> str:

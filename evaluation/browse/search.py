@@ -23,6 +23,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool
 from pooling.pools.build import Finding, unpack_provenance
 from pooling.pools.kernels.filters import REASONS
+from pooling.questions.relation_names import choices_in_words
 from pooling.questions.templates import fill
 from pooling.runs.files import SIDES
 from pooling.scoring.rank_rows import find
@@ -219,9 +220,10 @@ def triple_rows(pool: Pool, states: PoolStates, places: Iterable[int]) -> list[T
 
 
 def relations_of(contents: PoolContents) -> list[tuple[int, str]]:
-    """Return index and name of the relations of a pool, in the order of the names."""
+    """Return index and words of the relations of a pool, in the order of the words."""
     found = np.unique(contents.triples[:, 1]).tolist()
-    return sorted(((r, contents.graph.relation_name(r)) for r in found), key=lambda pair: (pair[1], pair[0]))
+    graph = contents.graph
+    return choices_in_words((r, graph.relation_name(r), graph.relations[r]) for r in found)
 
 
 def _named(graph: GraphArrays, entities: Iterable[np.ndarray], relation: np.ndarray, text: str) -> np.ndarray:

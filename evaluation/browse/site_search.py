@@ -16,6 +16,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import OPEN_GRAPHS, open_graph
 from pooling.graphs.source_data import GraphError
 from pooling.models import Graph, Pool, System
+from pooling.questions.relation_names import relation_words
 
 MOST_POOLS = 200  # whose pages are found outside a pool, the newest first
 MOST_ROWS = 50  # of a table, of which the best are shown
@@ -154,8 +155,10 @@ def _relations(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iter
     for pool, graph in graphs:
         for index, key in enumerate(graph.relations):
             name = graph.relation_name(index)
-            if (rank := typed.rank(name, key)) is not None:
-                yield Hit(name, f"triples of {pool.name}", _triples(pool, relation=index), rank)
+            words = relation_words(name)
+            if (rank := typed.rank(words, name, key)) is not None:
+                about = f"triples of {pool.name}" if words == key else f"{key} · triples of {pool.name}"
+                yield Hit(words, about, _triples(pool, relation=index), rank)
 
 
 def _entities(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iterator[Hit]:

@@ -103,7 +103,7 @@ def family_template(relation: str) -> TemplateText:
     Is … the mother of …? Whose mother is …? Who is the mother of …?
     """
     kin, gender = RULES[relation]
-    noun = f"{gender} cousin" if kin == "cousin" and gender else relation.removesuffix("Of")
+    noun = _family_noun(relation)
     only = kin == "spouse" or (kin == "parent" and gender)
     article = "the" if only else "an" if noun[0] in "aeiou" else "a"
     plural = f"{noun}ren" if noun.endswith("child") else f"{noun}s"
@@ -112,6 +112,11 @@ def family_template(relation: str) -> TemplateText:
         f"Whose {noun} is {{subject}}?",
         f"Who is the {noun} of {{object}}?" if only else f"Who are the {plural} of {{object}}?",
     )
+
+
+def _family_noun(relation: str) -> str:
+    kin, gender = RULES[relation]
+    return f"{gender} cousin" if kin == "cousin" and gender else relation.removesuffix("Of")
 
 
 def family_tree(options: FamilyOptions) -> GraphSourceData:
@@ -152,6 +157,7 @@ def family_tree(options: FamilyOptions) -> GraphSourceData:
             "domain and range (generated)", [(r, RULES[r][1] or "person", "person") for r in present]
         ),
         templates=SideTable("templates (generated)", [(r, *family_template(r)) for r in present]),
+        relation_labels=SideTable("labels of relations (generated)", [(r, f"{_family_noun(r)} of") for r in present]),
         closed_world=facts,
     )
 

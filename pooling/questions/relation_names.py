@@ -1,6 +1,8 @@
 """Read the name of a relation: which words it has, and whether people can understand them."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Words that may end a name and make it a phrase to put before the object: "mother of", "located in".
@@ -43,7 +45,16 @@ def spell(path: str) -> str:
 
 def relation_words(relation_name: str) -> str:
     """Return a relation's label or key as words: /film/film/directed_by becomes "directed by"."""
-    return " ".join(words_of(CONTROL.sub(" ", relation_name))[1]) or relation_name
+    name = CONTROL.sub(" ", relation_name)
+    return name if " " in name.strip() else " ".join(words_of(name)[1]) or relation_name  # a name with spaces has words
+
+
+def choices_in_words(relations: Iterable[tuple[int, str, str]]) -> list[tuple[int, str]]:
+    """Return (index, words) of (index, name, key), by words; the key follows words that several relations share."""
+    named = [(index, relation_words(name), key) for index, name, key in relations]
+    times = Counter(words for _, words, _ in named)
+    told = ((index, words if times[words] == 1 else f"{words} ({key})") for index, words, key in named)
+    return sorted(told, key=lambda pair: (pair[1], pair[0]))
 
 
 def is_readable(relation_name: str) -> bool:

@@ -10,6 +10,7 @@ from core.files.artifacts import artifact_path, check_sha256
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import System
 from pooling.questions.default_templates import default_template
+from pooling.questions.relation_names import choices_in_words
 from pooling.questions.templates import fill
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class RulesPage(NamedTuple):
 
     rows: list[RuleRow]
     total: int  # number of rules, shown or not
-    relations: list[tuple[int, str, int]]  # id, key and number of rules of each relation that has any
+    relations: list[tuple[int, str, int]]  # id, words and number of rules of each relation that has any
     chosen: int | None
     weights: tuple[str, ...]  # what each learned weight of a rule is called
 
@@ -60,7 +61,7 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
     """
     if not has_rules(system):
         return None
-    rules, names = _read(system), open_graph(system.graph).relations
+    rules, names = _read(system), _names(system)
     ids, counts = np.unique(rules.relation, return_counts=True)
     found = dict(zip(ids.tolist(), counts.tolist(), strict=True))
     chosen = {str(r): r for r in found}.get(relation or "")
@@ -73,6 +74,12 @@ def rules_page(system: System, relation: str | None) -> RulesPage | None:
     )
 
 
+def _names(system: System) -> dict[int, str]:
+    """Return each relation of the graph in words."""
+    graph = open_graph(system.graph)
+    return dict(choices_in_words((r, graph.relation_name(r), key) for r, key in enumerate(graph.relations)))
+
+
 def _weights(rules: "Rules") -> np.ndarray:
     """Return the learned weights of the rules, float64[n, k]; k = 0 if the system learns none."""
     return np.zeros((len(rules), 0)) if rules.weight is None else rules.weight
@@ -83,7 +90,7 @@ def rules_in_words(system: System, relation: int | None = None, limit: int | Non
 
     First come those of the largest weight, or the most confident ones where no weight is learned.
     """
-    rules, say, names = _read(system), _statements(system), open_graph(system.graph).relations
+    rules, say, names = _read(system), _statements(system), _names(system)
     chosen = np.arange(len(rules)) if relation is None else np.flatnonzero(rules.relation == relation)
     weights = _weights(rules)
     first = weights.max(axis=1) if weights.size else rules.confidence

@@ -165,7 +165,7 @@ def test_by_relation(world, items):
     relations = agreement_report(world.campaign).relations
     assert [(group.name, group.agreement.raw) for group in relations] == [
         ("<b>born in</b>", Share(0, 1)),
-        ("lived_in", Share(2, 2)),
+        ("lived in", Share(2, 2)),
     ]
 
 

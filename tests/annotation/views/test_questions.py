@@ -60,8 +60,9 @@ def test_relations_that_people_are_asked_about_most_triples_first(world, manager
     assert numbers(relations.text) == ["1", "3", "2"]  # written, of all, from the name
     assert numbers(page.one("unread").one(tag="a", href=f"{QUESTIONS}?made=unread").text) == ["2"]
     assert not page.has("odd")
+    assert page.texts("words") == ["lived in", "more 01", "more 02"]
     about = page.all("about")[0].text.split(" · ")
-    assert (numbers(about[0]), about[1]) == (["6"], "N-N")
+    assert (about[0], numbers(about[1]), about[2]) == ("lived_in", ["6"], "N-N")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,7 @@ def test_relations_that_people_are_asked_about_most_triples_first(world, manager
         ({"made": "odd"}, []),
         ({"made": "unread"}, ["more 01", "more 02"]),
         ({"q": "LIVED"}, ["lived_in"]),
+        ({"q": "lived in"}, ["lived_in"]),
         ({"q": "more", "made": "written"}, []),
         ({"order": "name"}, ["lived_in", "more 01", "more 02"]),
         ({"made": "nonsense", "order": "nonsense", "offset": "x"}, ["lived_in", "more 01", "more 02"]),

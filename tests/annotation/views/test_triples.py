@@ -60,6 +60,7 @@ def test_all_items_in_their_order(world, manager) -> None:
         ("CITY 7", lambda s, o: o == "City 7"),
         ("p3", lambda s, o: s == "Person 3"),
         ("lived", lambda s, o: True),
+        ("lived in", lambda s, o: True),
         ("nowhere", lambda s, o: False),
     ],
 )
@@ -91,6 +92,8 @@ def test_filters_by_state_person_and_relation(world, manager) -> None:
     assert get(person=world.ben.pk) == [one.pk, two.pk, three.pk]
     assert get(person=world.ben.pk, state="settled", q="lived", relation=0) == [one.pk]
     assert len(get(relation=0)) == 6
+    chosen = read(manager.get(URL)).one(tag="select", name="relation").all(tag="option")
+    assert [option.text for option in chosen] == ["all", "lived in"]
     assert len(get(state="x", relation="x", person="999999")) == 6
 
 

@@ -123,6 +123,13 @@ def test_family_tree_templates_for_all_relations(family):
     )
 
 
+def test_family_tree_relations_are_called_as_their_questions_call_them(family):
+    arrays, templates = open_graph(family), given_templates(family)
+    called = {key: arrays.relation_name(index) for key, index in arrays.relation_index.items()}
+    assert (called["girlCousinOf"], called["motherOf"]) == ("female cousin of", "mother of")
+    assert all(called[arrays.relations[r]] in texts.statement for r, texts in templates.items())
+
+
 def test_family_tree_seed_decides_everything_and_density_only_the_division():
     one, same, other, sparse = (
         family_tree(FamilyOptions(families=2, people=30, seed=seed, density=density))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.questions.default_templates import default_template
-from pooling.questions.relation_names import is_readable
+from pooling.questions.relation_names import choices_in_words, is_readable, relation_words
 from pooling.questions.templates import check_template
 
 
@@ -310,3 +310,16 @@ def test_is_readable_where_the_name_is_words():
 )
 def test_default_template_asks_for_one_of_the_type(range_, which):
     assert default_template("likes", "", range_).tail_question == f"{which} does {{subject}} like?"
+
+
+def test_relation_is_called_by_its_label_or_by_the_words_of_its_key():
+    names = ["female cousin of", "Actor / actress", "girlCousinOf", "/film/film/directed_by", "P131"]
+    assert [relation_words(name) for name in names] == [*names[:2], "girl cousin of", "directed by", "P131"]
+
+
+def test_choices_have_the_key_only_where_the_words_are_those_of_several():
+    keys = ["/tv/program/language", "bornIn", "/film/film/language", "q"]
+    named = [(index, "ally of" if key == "q" else key, key) for index, key in enumerate(keys)]
+    assert choices_in_words(named) == [
+        (3, "ally of"), (1, "born in"), (2, "language (/film/film/language)"), (0, "language (/tv/program/language)")
+    ]  # fmt: skip

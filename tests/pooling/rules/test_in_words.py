@@ -36,7 +36,7 @@ def test_training_mines_and_fills_the_row(system: System):
 def test_rules_are_said_with_the_words_of_the_graph(system: System):
     assert rules_in_words(system, relation=2) == [
         RuleRow(
-            "uncleOf", "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.", 5, 7, 5 / 12, 1.0, ()
+            "uncle of", "If X is a brother of A and A is mum or dad of Y then X is an uncle of Y.", 5, 7, 5 / 12, 1, ()
         )
     ]
 
@@ -49,7 +49,7 @@ def test_inverse_atoms_are_said_forwards(system: System):
 def test_page_shows_the_first_of_all_or_of_one_relation(system: System, monkeypatch):
     every = rules_page(system, None)
     assert every is not None
-    assert [name for _, name, _ in every.relations] == ["brotherOf", "parentOf", "uncleOf"]
+    assert [name for _, name, _ in every.relations] == ["brother of", "parent of", "uncle of"]
     assert every.total == len(every.rows) == sum(count for *_, count in every.relations)
     confidences = [row.confidence for row in every.rows]
     assert confidences == sorted(confidences, reverse=True)

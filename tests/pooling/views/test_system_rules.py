@@ -27,7 +27,7 @@ def test_page_says_the_rules_and_takes_one_relation(tmp_path: Path, manager: Cli
     assert all(escape(row.words) in text for row in rules.rows)
     chosen = manager.get(URL, {"relation": "2"})
     assert [row.words for row in chosen.context["rules"].rows] == [UNCLE]
-    assert '<option value="2" selected>uncleOf (1)</option>' in chosen.content.decode()
+    assert '<option value="2" selected>uncle of (1)</option>' in chosen.content.decode()
 
 
 def test_page_has_a_column_for_each_learned_weight(tmp_path: Path, manager: Client):
