@@ -206,4 +206,5 @@ ANALYSIS = Analysis(
     docs_page="lenses",
     jobs=scoring_jobs,
     trained_only=True,
+    opened=("usual-labels", "models", "protocol-f1", "absent", "unanswered"),
 )

@@ -1,6 +1,7 @@
 """Build the sections about the softmax: the effect of its parameter α, and how sharp and right distributions are."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -63,6 +64,7 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
         caption,
         [seed_columns(draws, range(1, len(draws.columns)), spread)],
         _chart(context, "mass of the right answers", mass, chosen),
+        _one_draw({name: mass[name][i] for name, i in chosen.items()}),
     )
     read, own = runs.read(system, which), runs.stored[system].predictive.alpha
     values = {
@@ -74,7 +76,8 @@ def effect(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[Sec
         " and above it, and the smallest and largest; the table has all."
     )
     for part, by_alpha in values.items():
-        yield _by_k(part, system, which, by_alpha, own, ticked)
+        section = _by_k(part, system, which, by_alpha, own, ticked)
+        yield replace(section, finding=_best_alpha(BY_K[part][1], [float(one[k - 1]) for one in by_alpha], own, k))
 
 
 def _by_alpha(read: RunReader, k: int) -> Floats:
@@ -129,6 +132,24 @@ def _hits(f1: dict[str, list[float]], chosen: dict[str, int], k: int) -> str:
     return f"At the α chosen on validation {same} of {len(f1)} systems have their highest F1@{k} on these labels{most}."
 
 
+def _one_draw(mass: dict[str, float]) -> str:
+    """Say whose single draw is right most often, and whose least; `mass` of each system at its α."""
+    most, least = max(mass, key=lambda name: mass[name]), min(mass, key=lambda name: mass[name])
+    told = f"One draw from {shown_name(most)} is right with probability {mass[most]:.3f}"
+    return f"{told}, from {shown_name(least)} with {mass[least]:.3f}." if least != most else f"{told}."
+
+
+def _best_alpha(y: str, values: Sequence[float], own: float, k: int) -> str:
+    """Say at which α a value at k is highest, and what it is at the chosen one; `values` [ALPHAS]."""
+    best, chosen = int(np.argmax(values)), ALPHAS.index(own)
+    if values[best] == values[chosen]:
+        return f"{y} at k = {k} is highest at the chosen α = {NAMES[chosen]}: {values[chosen]:.3f}."
+    return (
+        f"{y} at k = {k} is highest at α = {NAMES[best]} ({values[best]:.3f}); at the chosen α = {NAMES[chosen]} it is"
+        f" {values[chosen]:.3f}."
+    )
+
+
 def _by_k(part: str, system: str, which: Which, values: Sequence[np.ndarray], own: float, caption: str) -> Section:
     """Show recall or F1 of a system by k, [KS] at each α; `own` is its chosen α."""
     title, y, text = BY_K[part]
@@ -177,4 +198,15 @@ def contrast(context: Context, sides: Sequence[RunsUnderLabels]) -> Section:
         " of a single draw. Where one of them is low, Sampling and Greedy differ more.",
         f"{' '.join(runs.caption(context) for runs in sides)} Means over the questions.",
         [seed_columns(table, range(2, len(columns)), spread)],
+        finding=_sharpest({name: of(name) for name in alphas}),
+    )
+
+
+def _sharpest(found: dict[str, list[float]]) -> str:
+    """Say which system is sharpest and which has most mass on right answers; `found` begins with TVD and raw TPM."""
+    sharp, right = (max(found, key=lambda name: found[name][i]) for i in (0, 1))
+    has = "it has" if sharp == right else f"{shown_name(right)} has"
+    return (
+        f"{shown_name(sharp)} is sharpest (TVD {found[sharp][0]:.3f}); {has} the most probability on right answers"
+        f" (TPM raw {found[right][1]:.3f})."
     )

@@ -248,8 +248,6 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
     which = which_of(context)
     one = runs.performance(system, which)
     bounds, k = limits(runs.right.of(which)), context.settings.k
-    told = ", ".join(f"{name} {value_at(one.protocols[name], 'f1', k):.3f}" for name in PROTOCOLS)
-    top, most = (value_at(bound, "f1", k) for bound in bounds)
     for part, text in TEXTS.items():
         series = [_by_k(name, getattr(one.protocols[name], part), measure=i) for i, name in enumerate(PROTOCOLS)]
         limit = [getattr(bound, part) for bound in bounds]
@@ -261,10 +259,17 @@ def protocols(context: Context, runs: RunsUnderLabels, system: str) -> Iterator[
             f"{runs.caption(context)} {SAID[which]}. α = {one.alpha:g}.",
             [_protocol_table(one, part, limit)],
             _k_chart(f"{title}, by k", series, limit, f"{PARTS[part]}@k"),
-            f"F1@{k} of {shown_name(system)}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f} (at most k)."
-            if part == "f1"
-            else "",
+            _of_protocols(one, part, bounds, k),
         )
+
+
+def _of_protocols(one: Performance, part: str, bounds: Sequence[Goodness], k: int) -> str:
+    told = ", ".join(f"{name} {value_at(one.protocols[name], part, k):.3f}" for name in PROTOCOLS)
+    top, most = (value_at(bound, part, k) for bound in bounds)
+    return (
+        f"{PARTS[part]}@{k} of {shown_name(one.system)}: {told}; the limits are {top:.3f} (exactly k) and {most:.3f}"
+        " (at most k)."
+    )
 
 
 def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Table:

@@ -150,6 +150,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
     places = {line.change.system: place for place, line in enumerate(lines)}
     return {
         "version": now,
+        "older": kept.version if kept.version != at else "",  # what the shown figures are of, while newer ones come
         "measure": measure,
         "measures": [parse_measure(name) for name in RANKING],
         "lines": lines,

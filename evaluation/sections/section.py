@@ -191,6 +191,7 @@ class Analysis:
     trained_only: bool = False  # it needs scores of all entities, which imported runs lack
     group: str = "Lenses"  # its heading in the sidebar
     full_test: bool = False  # it always shows the full test set beside its label sets
+    opened: tuple[str, ...] = ()  # of a long page: the sections that are open at first; the others are folded
 
     def __post_init__(self) -> None:
         """Add the setting that every page takes: which systems it compares."""

@@ -1,7 +1,9 @@
 """Put comparisons of orders into words and cells: places, best values, reasons, notes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -19,6 +21,19 @@ NO_PAIR = "fewer than two systems have a value on both sides"
 ALL_TIE = "one side ties all systems"
 NO_MERIT = ("judged", "num_ret")  # measures that say nothing good or bad of a system
 BESIDE = 0.8  # of the room between two ticks, for points that stand beside each other
+
+
+def basis(version: str) -> str:
+    """Say how many judged triples a version counts and when the last one was judged; "" where it counts none.
+
+    version: of a figure or of a page (evaluation/sections/figure_cache.py).
+    """
+    found = re.search(r"(\d{4}-\d\d-\d\dT[^/ ]+)/(\d+)/", version)
+    if not found:
+        return ""
+    last = datetime.fromisoformat(found[1]).astimezone(UTC)
+    many = "1 judged triple" if found[2] == "1" else f"{int(found[2]):,} judged triples, the last"
+    return f"{many} of {last:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def places(mean: Floats, higher_is_better: bool) -> list[int | None]:

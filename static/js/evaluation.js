@@ -2,12 +2,13 @@
 import { again } from "./lib/charts.js";
 import { makeSortable, sortAs, sortOf } from "./lib/sortable.js";
 
-const EVERY_MS = 1000;
+const EVERY_MS = 1000, SAID_AFTER_MS = 400;
 const holder = document.getElementById("figures");
 
 // Replaces the figures where they stand: what is open stays open, what has the focus keeps it, nothing scrolls.
 async function refresh() {
-  const response = await fetch(holder.dataset.figuresUrl, { headers: { Accept: "text/html" } });
+  const said = setTimeout(sayOlder, SAID_AFTER_MS);
+  const response = await fetch(holder.dataset.figuresUrl, { headers: { Accept: "text/html" } }).finally(() => clearTimeout(said));
   if (response.status === 400) location.reload(); // what is asked for is not there any more: the page says why
   if (!response.ok) return;
   const sorted = [...holder.querySelectorAll("table[data-sortable]")].map(sortOf);
@@ -19,6 +20,15 @@ async function refresh() {
   holder.querySelectorAll("table[data-sortable]").forEach((table, i) => { makeSortable(table, i); sortAs(table, sorted[i]); });
   again();
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+// Newer figures take a while: until they are here, the page says what the shown ones rest on.
+function sayOlder() {
+  const { basis } = holder.firstElementChild.dataset;
+  if (!basis || document.getElementById("older")) return;
+  const note = Object.assign(document.createElement("p"), { id: "older", className: "notice", textContent: `These figures are of ${basis}. Newer ones are being computed.` });
+  note.setAttribute("role", "status");
+  holder.firstElementChild.prepend(note);
 }
 
 async function follow() {
@@ -42,6 +52,14 @@ for (const select of document.querySelectorAll("form.settings select[name=labels
   const time = select.form.elements[`${select.name}_until`];
   select.addEventListener("change", () => { time.classList.toggle("until-off", select.value !== "until"); if (select.value === "until") time.focus(); });
 }
+
+// A link to a folded section opens it.
+function unfold(hash) {
+  for (let fold = document.getElementById(decodeURIComponent(hash.slice(1)))?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}
+addEventListener("hashchange", () => unfold(location.hash));
+document.addEventListener("click", (event) => { const link = event.target.closest('a[href^="#"]'); if (link) unfold(link.hash); });
+unfold(location.hash);
 
 if (holder) {
   holder.querySelectorAll("table[data-sortable]").forEach(makeSortable);

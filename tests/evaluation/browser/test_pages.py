@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from evaluation.analyses import discriminative
 from evaluation.overview.rankings import overview
-from evaluation.pages.registry import ANALYSES
+from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.figure_cache import part_figure
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
@@ -88,6 +88,20 @@ def test_every_chart_is_drawn_and_axe_finds_nothing_serious(page: Page, labelled
                 found[path, "360 px"] = ["wider than the screen"]
             page.set_viewport_size({"width": 1280, "height": 900})
     assert found == {}
+
+
+def test_a_link_opens_the_folded_section_that_it_names(page: Page, labelled: Pool):
+    object.__setattr__(get_analysis("stability"), "opened", ("labels",))
+    try:
+        page.goto(f"{PAGE}/stability")
+        expect(page.locator("details.fold")).not_to_have_attribute("open", "")
+        page.evaluate("location.hash = '#questions'")
+        expect(page.locator("#questions .chart-card")).to_be_visible()
+        page.goto("/")
+        page.goto(f"{PAGE}/stability#questions")
+        expect(page.locator("#questions .chart-card")).to_be_visible()
+    finally:
+        object.__setattr__(get_analysis("stability"), "opened", ())
 
 
 def test_a_long_name_does_not_widen_the_page(page: Page):

@@ -25,6 +25,7 @@ from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.csv_text import csv_text
 from evaluation.sections.figure_cache import BUSY, REST, part_figure, part_job
 from evaluation.sections.settings import Settings, parse_settings
+from evaluation.sections.wording import basis
 from pooling.models import Pool
 from tests.factories import judge
 from tests.page import Element, charts, element, elements, fields, has, links, notices, parse, refusal
@@ -64,7 +65,7 @@ def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled:
     assert sections and versions(page) == [page_version(labelled)]
     for section in sections:
         shown = page.one(tag="section", id=section["key"])
-        assert shown.one(tag="h2", id=f"{section['key']}-title").text == " ".join(section["title"].split())
+        assert page.one(tag="h2", id=f"{section['key']}-title").text == " ".join(section["title"].split())
         assert all(" ".join(section[words].split()) in shown.text for words in ("caption", "text"))
         assert section["tables"] or section["chart"] is None, "a chart has its table"
     shown = charts(answer)
@@ -271,7 +272,10 @@ def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(si
     judge(labelled.triples.filter(judgement=None)[0], "positive")
     busy = {"claimed_until": timezone.now() + timedelta(minutes=1)}
     Figure.objects.update(**busy)
-    assert versions(parse(client.get(PAGE("stability")))) == [f"{page_version(labelled)} waiting"]
+    page = parse(client.get(PAGE("stability")))
+    assert versions(page) == [f"{page_version(labelled)} waiting"]
+    told = page.one(id="age-questions").one("computed-before").text
+    assert basis(Figure.objects.get(key__startswith="stability/questions").version) in told
     Figure.objects.update(version="", **busy)
     answer = client.get(PAGE("stability"))
     assert answer.status_code == 503 and element(answer, "problem").text == BUSY
@@ -295,6 +299,12 @@ def test_an_old_heavy_part_is_computed_anew_where_a_worker_lives(sign_in, labell
     client.get(PAGE("stability"))
     assert [job.params["part"] for job in jobs] == ["labels"]  # a label changes nothing of the full test set
     assert has(page, "computed-before")
+    # old figures are told above their first section, current ones below
+    order = [one.attrs.get("id", "") for one in parse(page).one(id="figures").walk()]
+    assert order.index("questions") < order.index("age-labels") < order.index("labels")
+    compute(labelled, "stability")
+    order = [one.attrs.get("id", "") for one in parse(client.get(PAGE("stability"))).one(id="figures").walk()]
+    assert order.index("labels") < order.index("age-labels")
 
 
 def test_the_full_test_set_is_the_same_whatever_labels_are_chosen(labelled: Pool):

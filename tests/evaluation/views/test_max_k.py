@@ -65,6 +65,24 @@ def test_a_job_that_failed_is_told_until_another_one_is_there(sign_in, labelled:
     assert "25 %" in element(html, "job-pool").text
 
 
+@pytest.mark.django_db(transaction=True)
+def test_secondary_sections_are_folded_and_say_what_they_find(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    client.post(SCORE)
+    for job in Job.objects.filter(kind=PoolingJob.SCORE):
+        execute(job.pk, "w")
+    figures = parse(client.get(PAGE)).one(id="figures")
+    folds = figures.all(tag="details", class_="section fold")
+    folded = {fold.one(tag="section")["id"]: fold for fold in folds}
+    every = [one["id"] for one in figures.all(tag="section", class_="section") if "id" in one]
+    assert [key for key in every if key not in folded] == ["usual-labels", "models", "protocol-f1"]
+    assert {"usual-against", "protocol-precision", "alpha", "alpha-recall", "contrast"} <= {*folded}
+    for key, fold in folded.items():
+        assert "open" not in fold
+        summary = fold.elements[0]
+        assert summary.has(tag="h2", id=f"{key}-title") and summary.one(class_="fold-finding").text.endswith(".")
+
+
 def test_who_may_have_them_scored(sign_in, labelled: Pool):
     for role, status in (("researcher", 403), ("annotator", 403), ("guest", 403), ("stranger", 302)):
         assert sign_in(role).post(SCORE).status_code == status
