@@ -64,6 +64,7 @@ class SourceData(Fields):
     name = serializers.CharField()
     host = serializers.CharField()
     search = serializers.CharField(allow_blank=True, help_text="Address of a search: {query} is the name.")
+    offered = serializers.BooleanField(help_text="Whether that search is worth it: a film site is, for films only.")
 
 
 class _Sources(Fields):

@@ -19,12 +19,13 @@ from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
 from annotation.messages.guidelines import current_guidelines
-from annotation.models import Campaign, Check, CheckLabel, Label, Slot, Source
+from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.permissions import is_adjudicator
 from annotation.quality.annotators import QUICK_MS
 from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
+from annotation.sources.topics import searched
 from annotation.sources.verified import VerifiedSources, verified
 from core.people.roles import CampaignRole, can_evaluate
 from pooling.enums import TO_PEOPLE
@@ -105,7 +106,7 @@ def questions_data(
     cards = cards_of(campaign.pool.graph)
     items = [_question_data(campaign, cards, given) for given in assigned]
     relations = sorted({item["relation"] for item in items})
-    return {"items": items, "sources": {str(r): [_source_data(one) for one in sources.of(r)] for r in relations}}
+    return {"items": items, "sources": {str(r): _sources_data(sources, cards, r) for r in relations}}
 
 
 def _question_data(campaign: Campaign, cards: Cards, given: Slot | Check) -> dict[str, Any]:
@@ -125,8 +126,13 @@ def _question_data(campaign: Campaign, cards: Cards, given: Slot | Check) -> dic
     }
 
 
-def _source_data(source: Source) -> dict[str, str]:
-    return {"name": source.name, "host": source.host, "search": source.search_url}
+def _sources_data(sources: VerifiedSources, cards: Cards, relation: int) -> list[dict[str, Any]]:
+    """Return where links may go for a relation, and which of these are offered for a search."""
+    offered = {source.pk for source in searched(sources, cards.graph, relation)}
+    return [
+        {"name": one.name, "host": one.host, "search": one.search_url, "offered": one.pk in offered}
+        for one in sources.of(relation)
+    ]
 
 
 def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:

@@ -24,6 +24,7 @@ from annotation.labelling.training import (
 from annotation.models import Campaign, Check, Gold, TrainingQuestion
 from annotation.permissions import is_annotator
 from annotation.questions.templates import newest_templates, question_text
+from annotation.sources.topics import searched
 from annotation.sources.verified import verified
 from annotation.views.annotate import NO_CONTACT
 from annotation.views.find_campaign import find_campaign
@@ -75,7 +76,7 @@ def _question(campaign: Campaign, asked: TrainingQuestion) -> dict[str, Any]:
     query = quote(f"{subject['label']} {other['label']}", safe="")
     sources = [
         (source.name, source.search_url.replace("{query}", query))
-        for source in verified(campaign).of(gold.relation)
+        for source in searched(verified(campaign), cards.graph, gold.relation)
         if source.search_url.startswith("https://")
     ]
     words = question_text(Check(gold=gold), template, cards.graph)

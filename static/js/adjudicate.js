@@ -28,7 +28,7 @@ const cards = new Map(); // name: the card of an answer
 
 function say(problem) {
   showProblem(error, problem, reason);
-  if (problem) reason.focus();
+  if (problem) one.fold.focus(reason);
 }
 
 // Which answer waits for its reason, or none.
@@ -136,7 +136,7 @@ function decide(value) {
 function write() {
   if (!one.current()) return;
   if (chosen) page.say("info", WRITE);
-  reason.focus();
+  one.fold.focus(reason);
 }
 
 const one = new Disputes(page, words, SAID, {

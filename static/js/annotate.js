@@ -33,7 +33,7 @@ const one = new One(page, {
     const wasAsked = isAsked;
     ask(true);
     if (wasAsked) showProblem(problem, NO_REASON, why);
-    why.focus();
+    one.fold.focus(why);
     return false;
   },
   comment: () => why.value.trim(),

@@ -6,7 +6,7 @@ import { filled, gettext, number } from "./words.js";
 
 export const RULE = { both: gettext("required for yes and no"), yes: gettext("required for yes"), never: gettext("optional") };
 
-// The questions of an answer of the server, each with its own sources: {name, host, search}.
+// The questions of an answer of the server, each with its own sources: {name, host, search, offered}.
 export const itemsOf = (data) => data.items.map((item) => ({ ...item, sources: data.sources[item.relation] ?? [] }));
 
 export const hostsOf = (item) => item.sources.map((source) => source.host);
@@ -23,8 +23,8 @@ export function pasted(event) {
   return /^https:\/\/\S+$/.test(link) ? link : "";
 }
 
-// The sources of an item that can be searched.
-export const searchable = (item) => item.sources.filter((source) => source.search?.startsWith("https://"));
+// The sources of an item that are worth a search; links may go to the others too.
+export const searchable = (item) => item.sources.filter((source) => source.offered && source.search?.startsWith("https://"));
 
 // Opens in the side window, unless the person asks the browser for a tab of its own.
 function aside(event) {

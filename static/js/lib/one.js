@@ -2,6 +2,7 @@
 
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE } from "./evidence.js";
+import { Fold } from "./fold.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
@@ -25,6 +26,7 @@ export class One {
     this.top = this.question.closest(".zone");
     this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => this.more.linkChanged?.());
     this.passage = this.find("#passage");
+    this.fold = new Fold(this.root);
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
     for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && this.focus());
@@ -164,7 +166,7 @@ export class One {
     const problem = problemOf(this.link.value, answer, this.page.config.evidence_rule, hostsOf(this.row.item));
     if (problem) {
       this.link.say(problem);
-      this.link.field.focus();
+      this.fold.focus(this.link.field);
     }
     return !problem;
   }

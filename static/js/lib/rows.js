@@ -4,6 +4,7 @@ import { Bulk } from "./bulk.js";
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow, SAID } from "./candidate.js";
+import { Fold } from "./fold.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
@@ -25,10 +26,7 @@ export class Rows {
     this.nextButton = document.querySelector("[data-bar] [data-next]");
     this.more = document.querySelector("[data-bar] [data-more]");
     this.bulk = new Bulk(this, this.more.querySelector("[data-rest]"));
-    this.evidence = this.find(".zone-evidence");
-    this.fold = this.find("[data-fold]");
-    this.fold.addEventListener("click", () => this.unfold(this.fold.getAttribute("aria-expanded") === "false"));
-    this.root.addEventListener("focusin", ({ target }) => target !== this.fold && this.unfold(this.evidence.contains(target)));
+    this.fold = new Fold(this.root);
     this.passage.addEventListener("input", () => this.page.drafts.passages.set(this.group, this.passage.value.trim()));
     for (const field of [this.link.field, this.passage]) {
       field.addEventListener("keydown", (event) => {
@@ -300,12 +298,6 @@ export class Rows {
   showLast() {
     const last = this.page.drafts.last.get(this.group);
     this.link.offer("last", last, last && shorten(last));
-  }
-
-  // On a phone, evidence is one line above the rows; unfolded, it lies over them.
-  unfold(is) {
-    this.evidence.classList.toggle("unfolded", is);
-    this.fold.setAttribute("aria-expanded", String(is));
   }
 
   searches() {

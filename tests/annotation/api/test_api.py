@@ -130,7 +130,10 @@ def test_claim_gives_whole_groups_with_words_and_searches(world, ann) -> None:
         "name": "Wikipedia",
         "host": "wikipedia.org",
         "search": "https://en.wikipedia.org/w/index.php?search={query}",
+        "offered": True,
     }
+    offered = [one["host"] for one in body["sources"][str(item["relation"])] if one["offered"]]
+    assert offered == ["wikipedia.org", "wikidata.org", "britannica.com"]  # it is about people and cities
 
 
 def test_submit_saves_and_brings_the_next(world, ann, items) -> None:

@@ -211,3 +211,25 @@ def test_list_of_keys_opens_at_its_top(no_links, open_page, path: str) -> None:
     press(page, "?")
     expect(page.locator("#keys-title")).to_be_focused()
     assert page.locator('[data-dialog="keys"]').evaluate("(dialog) => dialog.scrollTop") == 0
+
+
+def test_hints_at_keys_are_for_people_who_have_keys(no_links, open_page) -> None:
+    page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True)
+    ready(page)
+    assert page.locator("button kbd:visible, a kbd:visible").count() == 0
+    page.locator('[data-act="keys"]').click()
+    assert page.locator("dialog dt kbd:visible").count() > 10
+    page = open_page(no_links.ben, width=360)  # a narrow window of a computer
+    ready(page)
+    assert page.locator(".answers kbd:visible").count() == 3
+
+
+def test_a_long_name_is_whole_once_it_is_chosen(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    name = page.locator("[data-subject]")
+    name.evaluate("name => { name.textContent = 'a long name '.repeat(20); }")
+    is_whole = "name => name.scrollHeight <= name.clientHeight + 1 && name.scrollWidth <= name.clientWidth + 1"
+    assert not name.evaluate(is_whole) and name.bounding_box()["height"] > 24  # two lines
+    page.locator('[name="search-for"][value="subject"]').focus()
+    assert name.evaluate(is_whole)

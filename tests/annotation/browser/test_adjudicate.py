@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from annotation.enums import FlagKind
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
+from annotation.sources.verified import choose_sources
 from core.models import Preferences
 from tests.annotation.browser.hands import (
     eventually,
@@ -136,11 +137,11 @@ def test_next_dispute_begins_at_the_top_of_its_evidence(world, disputed, open_pa
     page = open_page(world.ada, PAGE, width=360)
     page.set_viewport_size({"width": 360, "height": 640})
     ready(page)
-    assert page.get_by_role("group", name=page.locator(".causes-head").inner_text(), exact=True).is_visible()
     page.locator('[data-answer="N"]').click()
+    assert page.get_by_role("group", name=page.locator(".causes-head").inner_text(), exact=True).is_visible()
     page.locator('[data-cause=""]').click()
     zone = page.locator(".zone-evidence")
-    assert zone.evaluate("zone => zone.scrollTop") > 0
+    expect(page.locator("#reason")).to_be_focused()
     page.keyboard.type("the page says no")
     press(page, "Enter")
     saved(page, 5)
@@ -213,8 +214,7 @@ def test_address_names_the_dispute_and_reload_comes_back_to_it(world, disputed, 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_answers_sources_and_what_is_left_are_in_sight_on_every_screen(world, disputed, open_page, language) -> None:
     """On a phone, both answers come before the entities, above the fold; the line of sources ends with "12 more"."""
-    for source in world.campaign.sources.all():
-        source.relations.clear()
+    choose_sources(world.campaign, [0], list(world.campaign.sources.values_list("pk", flat=True)))
     world.campaign.sources.update(search_url="https://example.org/{query}", name="A long name of a source")
     Preferences.objects.create(person=world.ada, language=language)
     Label.objects.update(source_url=f"{OTHER}?{'of_the_poet_' * 9}")
@@ -327,3 +327,30 @@ def test_empty_queue_says_when_the_next_dispute_opens(world, disputed, open_page
     Item.objects.update(state="settled")
     look_again(page)
     shows(idle(page), "adjudicator nothing")
+
+
+def test_on_a_phone_question_and_answers_have_the_room(world, disputed, open_page) -> None:
+    """Evidence is one line that unfolds upwards; the reasons come once an answer waits for one."""
+    page = open_page(world.ada, PAGE, width=360)
+    page.set_viewport_size({"width": 360, "height": 740})
+    ready(page)
+    fold, reasons, field = page.locator("[data-fold]"), page.locator(".causes"), page.locator("#reason")
+    assert page.locator(".zone-read").bounding_box()["height"] > 740 * 0.6
+    answers = page.locator(".answers").bounding_box()
+    expect(reasons).to_be_hidden()
+    expect(field).to_be_hidden()
+    fold.click()
+    expect(field).to_be_visible()
+    page.locator(".given").first.click()
+    page.locator("[data-question]").focus()
+    expect(field).to_be_hidden()
+    page.locator('[data-answer="Y"]').click()
+    expect(reasons).to_be_visible()
+    assert page.locator(".answers").bounding_box() == answers
+    page.locator('[data-cause=""]').click()
+    expect(field).to_be_focused()
+    page.locator("#link").fill("https://example.com/a")
+    press(page, "Enter")
+    expect(field).to_be_hidden()
+    expect(page.locator("#link-error")).to_be_visible()
+    shoot(page, "adjudicate-360-refused")

@@ -123,9 +123,10 @@ def test_adjudication_zones_answers_and_reasons_stay(world, open_page, size) -> 
     page.set_viewport_size({"width": size[0], "height": size[1]})
     ready(page)
     placed = zones(page)
-    assert len(placed) == 11 and placed[2][1] + placed[2][3] == size[1]
+    is_phone = size == (360, 640)  # there the bar grows upwards for the reasons; the answers stay at its bottom
+    assert len(placed) == (6 if is_phone else 11) and placed[2][1] + placed[2][3] == size[1]
     for keys in (["w"], ["y"], ["t", "Escape"], ["ArrowDown"], ["n", "o"], ["s", "d"], ["u"], ["Escape"]):
         press(page, *keys)
-        assert zones(page) == placed, keys
+        assert zones(page)[3:6] == placed[3:6] if is_phone else zones(page) == placed, keys
     shoot(page, f"zones-decide-{size[0]}")
     assert page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]") == [*size]
