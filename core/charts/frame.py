@@ -48,13 +48,24 @@ class Plot:
         return f'<svg {size} viewBox="{view}" class="clip">{"".join(body)}</svg>'
 
 
-def plot(data: Data, xs: Sequence[Any], ys: Sequence[Any], width: float, height: float, right: float) -> Plot:
-    """Return the area of a chart: `height` is that of the marks, `right` the room that labels need beside it."""
+def plot(
+    data: Data,
+    xs: Sequence[Any],
+    ys: Sequence[Any],
+    width: float,
+    height: float,
+    right: float,
+    rooms: tuple[float, float] = (64, 44),
+) -> Plot:
+    """Return the area of a chart: `height` is that of the marks, `right` the room that labels need beside it.
+
+    rooms: the pixels that a tick of x, and one of y, needs.
+    """
     y_axis = {**data.get("yaxis", {}), **({"range": data["yrange"]} if data.get("yrange") else {})}
     top = TOP if data.get("y") else 8.0
-    y = scale_of(ys, y_axis, top + height, top, 44)
+    y = scale_of(ys, y_axis, top + height, top, rooms[1])
     left = max((width_of(t, SMALL_TEXT) for _, t in y.ticks), default=0) + 10
-    x = scale_of(xs, {"tight": True, **data.get("xaxis", {})}, left, width - right, 64)
+    x = scale_of(xs, {"tight": True, **data.get("xaxis", {})}, left, width - right, rooms[0])
     return Plot(x, y, left, top, width - right, top + height)
 
 

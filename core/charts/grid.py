@@ -12,7 +12,8 @@ from core.charts.labels import shorten
 from core.charts.lines import all_x, all_y, drawn_series
 from core.charts.marks import line, look, text
 
-HEAD, APART = 20.0, 16.0  # room of a panel's name; between two panels
+HEAD, APART = 20.0, 20.0  # room of a panel's name; between two panels
+ROOMS = 44.0, 30.0  # of a tick of x and y: a small plot has fewer pixels for the same number of them
 IN_A_ROW, IN_A_NARROW_ROW = 3, 2
 
 
@@ -24,9 +25,9 @@ def grid(data: Data, width: float) -> Drawing:
     panels = data["panels"]
     across, high = columns(len(panels), width), 128.0 if width == WIDE else 96.0
     every = {**data, "series": [one for panel in panels for one in panel["series"]]}
-    whole = plot(every, all_x(every), all_y(every), width, high, 0.0)
+    whole = plot(every, all_x(every), all_y(every), width, high, 0.0, ROOMS)
     wide = (width - whole.left - 6 - APART * (across - 1)) / across
-    first = plot(every, all_x(every), all_y(every), whole.left + wide, high, 0.0)
+    first = plot(every, all_x(every), all_y(every), whole.left + wide, high, 0.0, ROOMS)
     down = HEAD + high + APART
     found = []
     if data.get("y"):

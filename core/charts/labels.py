@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 GAP = 14.0  # between the lines of two labels
+AWAY = (20.0, 34.0, 50.0)  # pixels from a point to a label that finds no room beside it
 NARROW, WIDE = set("ijltfrI.,:;'|!()[]/ "), set("mwMWABCDGHKNOQRUVXYZ@%–—−")
 
 
@@ -80,7 +81,21 @@ class Taken:
         beside = [(x + 8, y + 4), (x - 8 - width, y + 4)]
         over = [(x - width / 2, y - 9), (x - width / 2, y + 18)]
         corners = [(x + 6, y - 7), (x + 6, y + 15), (x - 6 - width, y - 7), (x - 6 - width, y + 15)]
-        for left, base in (*beside, *over, *corners):
+        return self._first_free([*beside, *over, *corners], width, size)
+
+    def place_away(self, x: float, y: float, width: float, size: float = 12.0) -> tuple[float, float] | None:
+        """Return where a label starts (baseline) a little away from a point, so that it needs a line to it."""
+        tried = []
+        for far in AWAY:
+            sides = [(x + far, y + 4 + far / 2), (x - far - width, y + 4 - far / 2)]
+            others = [(x + far, y + 4 - far / 2), (x - far - width, y + 4 + far / 2)]
+            tried += [*sides, *others, (x - width / 2, y + far + 12), (x - width / 2, y - far)]
+        return self._first_free(tried, width, size)
+
+    def _first_free(
+        self, tried: Sequence[tuple[float, float]], width: float, size: float
+    ) -> tuple[float, float] | None:
+        for left, base in tried:
             box = (left, base - size + 2, left + width, base + 3)
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= self.width and box[3] <= self.height
             if inside and not any(_cross(box, other) for other in self.boxes):

@@ -186,9 +186,11 @@ def _names_beside(named: Sequence[Series], area: Plot, width: float) -> str:
         if not own:
             continue
         x, y = own[0] if len(own) == 1 else own[len(own) * 2 // 3]
-        place = taken.place(x, y, width_of(one["name"]))
-        if place is None:
-            continue  # hover, title and table have it
+        wide, leader = width_of(one["name"]), ""
+        if (place := taken.place(x, y, wide)) is None:
+            if (place := taken.place_away(x, y, wide)) is None:
+                continue  # hover, title and table have it
+            leader = line(x, y, min(max(x, place[0]), place[0] + wide), place[1] - 4, "leader")
         system = f' data-mark="{one["system"]}"' if one.get("system") is not None else ""
-        found.append(f'<g class="mark {look(one)}"{system}>{text(*place, one["name"])}</g>')
+        found.append(f'<g class="mark {look(one)}"{system}>{leader}{text(*place, one["name"])}</g>')
     return "".join(found)

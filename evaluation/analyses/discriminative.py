@@ -15,7 +15,7 @@ from evaluation.analyses.tukey_hsd import (
 )
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
-from evaluation.sections.builders import chart, matrix, series_of
+from evaluation.sections.builders import matrix, series_of, small_multiples
 from evaluation.sections.cell_text import SMALLEST_P
 from evaluation.sections.section import (
     Analysis,
@@ -69,18 +69,18 @@ def _curve(context: Context, found: Tested) -> Section:
         Column("bh", f"BH < {alpha:g}", "share", "Benjamini-Hochberg: expected share of false findings below alpha"),
     ]
     pairs = len(context.systems) * (len(context.systems) - 1) // 2
-    label = "p-values of all pairs of systems in descending order, a line for each measure"
+    label = "p-values of all pairs of systems in descending order"
     references = [{"y": alpha, "name": f"α = {alpha:g}"}] if pairs else []
-    axes = {"x": "pairs of systems, by descending p", "y": "p", "yrange": [-0.02, 1.02], "references": references}
+    axes = {"x": "pairs of systems, by descending p", "y": "p", "yrange": [0, 1.02], "references": references}
     return Section(
         "discriminative-curve",
         "p-values of all pairs, descending",
         "The p-values of all pairs of systems, sorted: the earlier a line falls below alpha, the more pairs its measure"
         " tells apart. A difference that is told apart need not be a large one.",
-        f"{label_caption(context.labels, context.settings)} {T_TEST} {pairs:,} pairs, α = {alpha:g}. {CLUSTERED}; thin"
-        f' lines and rows "not clustered" take its answers as independent. {CORRECTED}',
+        f"{label_caption(context.labels, context.settings)} {T_TEST} {pairs:,} pairs, dashed: α = {alpha:g}."
+        f' {CLUSTERED}; dotted lines and rows "not clustered" take its answers as independent. {CORRECTED}',
         [Table("discriminative-measures", "Discriminative power by measure", columns, rows)],
-        chart("lines", label, series, **axes),
+        small_multiples(label, series, **axes),
         _finding(context, found),
         pair_notes(context, found),
     )

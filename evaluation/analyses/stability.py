@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluation.sections.builders import series_of
+from evaluation.sections.builders import series_of, small_multiples
 from evaluation.sections.growth_curves import asked_rows, order_notes
 from evaluation.sections.section import (
     Analysis,
     Cell,
-    Chart,
     Column,
     Context,
     Json,
@@ -70,14 +69,13 @@ def of_full_test(context: Context) -> list[Section]:
 def _section(
     context: Context, key: str, title: str, curve: Stability, halves: Stability, of: str, text: str
 ) -> Section:
-    panels, rows = list[Json](), []
+    series, rows = list[Json](), []
     for i, measure in enumerate(context.measures):
         mean, other, sd = curve.mean(measure.name), halves.mean(measure.name), curve.sd(measure.name)
         x, x_other = ([100 * size for size in found.sizes] for found in (curve, halves))
         up, down = np.minimum(sd, 1.0 - mean), np.minimum(sd, 1.0 + mean)
-        own = series_of(measure.label, x, mean, measure=i, low=mean - down, high=mean + up, plain=True, dash="solid")
-        disjoint = series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True)
-        panels.append({"name": measure.label, "measure": i, "series": [own, disjoint]})
+        series.append(series_of(measure.label, x, mean, measure=i, low=mean - down, high=mean + up, plain=True))
+        series.append(series_of(f"{measure.label}, disjoint", x_other, other, measure=i, thin=True))
     for i, size in enumerate(curve.sizes):
         row: list[Cell] = [f"{100 * size:g} %", int(curve.triples[i])]
         for measure in context.measures:
@@ -96,9 +94,8 @@ def _section(
             Column(measure.name, measure.label, "sd"),
             Column(f"{measure.name}_disjoint", f"{measure.label}, disjoint", "value"),
         ]
-    least = _least(panels)
-    drawn = {
-        "panels": panels,
+    least = _least(series)
+    axes = {
         "x": f"share of the {of}, %",
         "y": "tau",
         "yrange": [least, 1.02],
@@ -116,7 +113,7 @@ def _section(
         " subset overlaps the whole and tau tends to 1: dotted lines compare two disjoint subsets of that size. Dashed:"
         f" tau {CLOSE}, from which two rankings count as nearly the same.",
         [Table(f"stability-{key}", title, columns, rows)],
-        Chart("grid", f"Tau against the share of the {of}, a panel for each measure", drawn),
+        small_multiples(f"Tau against the share of the {of}", series, **axes),
         finding=_finding(curve, context.measures[0].name, context.measures[0].label, of) if context.measures else "",
         notes=order_notes(context),
     )
@@ -158,9 +155,9 @@ def _left_out(*curves: Stability) -> str:
     return f" Means leave out subsets whose tau is undefined{least}."
 
 
-def _least(panels: list[Json]) -> float:
+def _least(series: list[Json]) -> float:
     """Return where the axis begins: at 0, or below the lowest point."""
-    lowest = min((low for panel in panels for low in panel["series"][0]["low"] if low is not None), default=0.0)
+    lowest = min((low for one in series for low in one.get("low", []) if low is not None), default=0.0)
     return max(-1.02, lowest - 0.05) if lowest < 0 else 0.0
 
 

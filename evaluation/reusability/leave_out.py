@@ -11,10 +11,21 @@ from evaluation.measures.rank_table import Flags
 from evaluation.measures.registry import Measure
 from evaluation.planning.findings import Findings, contributors_here, findings, own_places
 from evaluation.reusability.kernel import LeaveOut, found_by_only, largest_shift, leave_out
-from evaluation.sections.builders import chart, series_of
 from evaluation.sections.growth_curves import asked_rows, order_notes
-from evaluation.sections.section import Cell, Chart, Column, Context, Json, Section, Table, cell, label_caption, number
-from evaluation.sections.wording import beside, named_ticks, signed
+from evaluation.sections.section import (
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Json,
+    Section,
+    Table,
+    cell,
+    label_caption,
+    number,
+    numbers,
+)
+from evaluation.sections.wording import signed
 from pooling.systems.shown_names import shown_name
 
 NOT_HERE = "it has no run here"
@@ -184,18 +195,13 @@ def _other(context: Context, out: LeaveOut, g: int, system: int) -> list[Cell]:
 
 
 def _chart(context: Context, left: LeftOut, plural: str) -> Chart:
-    names = [group.name for group in left.groups]
-    series: list[Json] = []
-    for i, measure in enumerate(context.measures):
-        tau, offset = left.by_measure[measure.name].tau, beside(i, len(context.measures))
-        said = [signed(value) if np.isfinite(value) else "undefined" for value in tau]
-        hover = [
-            f"without {shown_name(name)}, {measure.label}: {value}" for name, value in zip(names, said, strict=True)
-        ]
-        series.append(series_of(measure.label, np.arange(len(names)) + offset, tau, measure=i, hover=hover))
-    lowest = min((value for one in series for value in one["y"] if value is not None), default=0.0)
-    axes = {"yrange": [min(0.0, lowest) - 0.05, 1.05], "xaxis": named_ticks(names, divided=True)}
-    return chart("points", f"Tau with and without each of the {plural}", series, y="tau", **axes)
+    """Draw tau of every group and measure: most are alike, so that a map shows the few that are not."""
+    values = [
+        numbers(of_group) for of_group in np.stack([left.by_measure[m.name].tau for m in context.measures], axis=1)
+    ]
+    names, measures = [group.name for group in left.groups], [measure.label for measure in context.measures]
+    label = f"Tau with and without each of the {plural}, by measure"
+    return Chart("matrix", label, {"rows": names, "columns": measures, "values": values, "digits": 2})
 
 
 def says(context: Context, left: LeftOut, what: str) -> str:

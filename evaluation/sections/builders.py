@@ -39,6 +39,18 @@ def chart(kind: str, label: str, series: Sequence[Json], **look: Any) -> Chart:
     return Chart(kind, label, {"series": list(series), **look})
 
 
+def small_multiples(label: str, series: Sequence[Json], **look: Any) -> Chart:
+    """Return a small chart for each measure of some series, on the same axes; `look` as of `chart`.
+
+    A panel has the name of the first series of its measure, and colour instead of dashes; its thin lines are dotted.
+    """
+    panels: dict[int, Json] = {}
+    for one in series:
+        panel = panels.setdefault(one["measure"], {"name": one["name"], "measure": one["measure"], "series": []})
+        panel["series"].append(one if one.get("thin") else {**one, "dash": "solid"})
+    return Chart("grid", f"{label}, a panel for each measure", {"panels": list(panels.values()), **look})
+
+
 def matrix(label: str, names: Sequence[str], values: Any, **look: Any) -> Chart:
     """Return a chart of a square of numbers, float [names, names]; empty where undefined."""
     rows = [numbers(row) for row in values]

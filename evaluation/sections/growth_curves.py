@@ -9,6 +9,7 @@ from evaluation.measures.prepared import Prepared, prepare
 from evaluation.measures.rank_table import Floats, Ints, keep_rows
 from evaluation.measures.registry import Measure
 from evaluation.measures.values import NO_ANSWER
+from evaluation.sections.builders import small_multiples
 from evaluation.sections.section import Cell, Chart, Column, Context, Json, Table, cell, numbers, seed_cells
 from evaluation.statistics.growth import Growth
 from evaluation.statistics.seeds import SeedSpread
@@ -120,5 +121,5 @@ def tau_chart(context: Context, taus: dict[str, Floats], x: Ints, axis: str, aga
         for i, m in enumerate(context.measures)
     ]
     lowest = min([0.0, *(float(tau[np.isfinite(tau)].min(initial=0)) for tau in taus.values())])
-    data: Json = {"series": series, "x": axis, "y": f"tau against {against}", "yrange": [lowest - 0.05, 1.05]}
-    return Chart("lines", f"Tau against {against} by {axis}", data)
+    axes = {"x": axis, "y": f"tau against {against}", "yrange": [lowest - 0.05 if lowest < 0 else 0.0, 1.05]}
+    return small_multiples(f"Tau against {against} by {axis}", series, **axes)

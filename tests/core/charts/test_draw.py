@@ -125,6 +125,14 @@ def test_names_of_others_are_text(kind: str):
     assert "<script" not in html and "&lt;script" in html
 
 
+def test_a_name_away_from_its_point_has_a_line_to_it():
+    close = [{"name": f"system {i}", "system": i, "x": [0.5 + i / 200], "y": [0.5]} for i in range(6)]
+    ends = {"name": "end", "x": [0, 1], "y": [0, 1], "system": 7}
+    svg = parsed("lines", {"series": [*close, ends]})[0]
+    assert {f"system {i}" for i in range(6)} <= {text.text for text in svg.iter("text")}
+    assert [path for path in svg.iter("path") if path.get("class") == "leader"]
+
+
 @pytest.mark.parametrize(("width", "across", "tops"), [(WIDE, 3, 2), (NARROW, 2, 3)])
 def test_panels_of_a_grid_are_in_rows_on_the_same_axes(width: float, across: int, tops: int):
     root = ElementTree.fromstring(f"<svg>{drawing('grid', CHARTS['grid'], width).body}</svg>")
@@ -140,7 +148,7 @@ def test_panels_of_a_grid_are_in_rows_on_the_same_axes(width: float, across: int
     ]
     assert inside[0] == pytest.approx(inside[3], abs=0.2) and inside[0][1] > inside[1][1] > inside[2][1]
     ticks = [text.text for text in root.iter("text") if text.get("class") == "tick"]
-    assert ticks.count("0.0") == tops, "y is told once a row"
+    assert ticks.count("0.0") + ticks.count("0.00") == tops, "y is told once a row"
     names = [text.text for text in root.iter("text") if text.get("class") == "axis-name"]
     assert sorted(names) == ["judgements", "tau"]
 

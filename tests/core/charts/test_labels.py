@@ -39,3 +39,13 @@ def test_names_beside_points_do_not_cross():
     pairs = [(a, b) for a in boxes for b in boxes if a is not b]
     assert not [1 for a, b in pairs if a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]]
     assert taken.place(5, 5, 400) is None
+
+
+def test_a_name_without_room_beside_its_point_is_a_little_away_from_it():
+    taken = Taken(300, 200)
+    taken.add(120, 70, 60, 60)  # around the point (150, 100)
+    assert taken.place(150, 100, 40) is None
+    left, base = taken.place_away(150, 100, 40) or (0.0, 0.0)
+    outside = left >= 180 or left + 40 <= 120 or base - 10 >= 130 or base + 3 <= 70
+    assert outside and 0 <= left <= 260 and 10 <= base <= 197
+    assert Taken(30, 30).place_away(15, 15, 40) is None

@@ -83,7 +83,7 @@ def test_chart_has_a_line_for_each_system_and_for_each_measure(labelled: Pool):
     assert all(line["y"] == list(columns[line["name"]].values()) for line in chart.data["series"])
     taus = sections["depth-seeds"].chart
     assert taus is not None
-    assert [(line["measure"], line["name"]) for line in taus.data["series"]] == [(0, "MAP@20"), (1, "Micro MRR")]
+    assert [(panel["measure"], panel["name"]) for panel in taus.data["panels"]] == [(0, "MAP@20"), (1, "Micro MRR")]
 
 
 def test_depth_0_is_not_called_the_seeds_alone(labelled: Pool):

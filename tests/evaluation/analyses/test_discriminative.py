@@ -98,7 +98,7 @@ def test_curve_falls_and_has_alpha_as_reference(labelled: Pool):
     context = context_of(labelled, measures=("macro_mrr", "micro_mrr"), alpha=0.1)
     chart = sections_of(ANALYSIS, context)["discriminative-curve"].chart
     assert chart is not None
-    macro, micro, plain = chart.data["series"]
+    (macro,), (micro, plain) = (panel["series"] for panel in chart.data["panels"])
     assert macro["x"] == [1, 2, 3]
     assert macro["y"] == pytest.approx(sorted(t_tests(context, "macro_mrr"), reverse=True))
     assert (macro["measure"], micro["measure"], plain["measure"]) == (0, 1, 1)

@@ -193,7 +193,7 @@ def test_no_family_is_twice_in_a_tau_or_a_pair(with_seeds: Pool, few_repeats, re
     assert taus["S – S-C"] == pytest.approx(kendalltau(means["seeds"], means["current"]).statistic)
     assert taus["S – O"] == pytest.approx(kendalltau(means["seeds"], means["full-test"]).statistic)
     assert "; 3 systems." in sections["table-1"].caption
-    assert len(sections["figure-8-current"].chart.data["series"][0]["x"]) == 3  # pairs
+    assert len(sections["figure-8-current"].chart.data["panels"][0]["series"][0]["x"]) == 3  # pairs
     among = sections["among-published"]
     assert [row[0] for row in among.tables[0].rows] == CHOSEN
     rings = [series for series in among.chart.data["series"] if series["ring"]]
