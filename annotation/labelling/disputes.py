@@ -31,6 +31,7 @@ class Dispute(NamedTuple):
     labels: int  # that were given on it so far
     difference: str
     ticket: UUID
+    until: datetime | None  # the end of this person's lease; None: the dispute is free
 
 
 class Closed(StrEnum):
@@ -62,8 +63,8 @@ class BlockedDisputes:
 
 
 def disputes_in_hand(campaign: Campaign, user: User) -> QuerySet[Slot]:
-    """Return the third slots that this person holds."""
-    return most_disputed(held_slots(campaign, user).filter(number=ADJUDICATION))
+    """Return the third slots that this person holds; once the lease is over, they are free."""
+    return most_disputed(held_slots(campaign, user).filter(number=ADJUDICATION, leased_until__gte=timezone.now()))
 
 
 def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
@@ -72,11 +73,11 @@ def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
 
 
 def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute]:
-    """Return what an adjudicator may know of disputes before answering.
+    """Return what an adjudicator may know before answering of disputes that they hold or can be given.
 
     That excludes names, and who gave which answer.
     """
-    slots = list(slots)
+    slots, now = list(slots), timezone.now()
     given: dict[int, list[str]] = defaultdict(list)
     labels = live_labels().filter(item__in=[slot.item_id for slot in slots], slot__number__in=PLACES)
     for pk, answer in labels.values_list("item", "answer"):
@@ -94,6 +95,7 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
             item.num_labels,
             answer_difference(given[item.pk]),
             slot.ticket,
+            slot.leased_until if slot.state == SlotState.LEASED and (slot.leased_until or now) > now else None,
         )
         for slot, item, question in zip(slots, found, statements_now(campaign, found), strict=True)
     ]

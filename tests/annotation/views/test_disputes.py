@@ -66,7 +66,7 @@ def test_disputes_in_the_order_in_which_they_are_given_out(world, ada, items) ->
         question(items[1]): ["lived in", "no and can't tell", "3"],
         question(items[2]): ["lived in", "reopened", "3"],
     }
-    assert [row[5] for row in shown] == ["waits"] * 3
+    assert [row[5] for row in shown] == ["free"] * 3
 
 
 def test_item_labelled_more_often_comes_first_and_a_change_is_no_label(world, ada, items) -> None:
@@ -131,11 +131,18 @@ def test_dispute_in_own_hands_is_marked_and_one_in_those_of_others_is_gone(world
     label_item(world, items[0], ann="Y", ben="N")
     windows_closed(items[0])
     add_person("eva", "adjudicator", world.campaign)
-    claim_disputed(world.campaign, world.ada)
-    assert [row[5] for row in read(ada.get(URL)).rows] == ["in your hands"]
+    until = claim_disputed(world.campaign, world.ada)[0].leased_until
+    assert [row[5] for row in read(ada.get(URL)).rows] == [f"reserved for you until {until:%H:%M} UTC"]
     eva = User.objects.get(username="eva")
     world.campaign.members.filter(person=eva).update(consented_at=timezone.now())
     assert read(as_user(eva).get(URL)).rows == []
+
+
+def test_own_dispute_is_free_once_when_its_lease_is_over(world, ada, items) -> None:
+    label_item(world, items[0], ann="Y", ben="N")
+    windows_closed(items[0])
+    claim_disputed(world.campaign, world.ada, now=timezone.now() - timedelta(hours=2))
+    assert [row[5] for row in read(ada.get(URL)).rows] == ["free"]
 
 
 def test_dispute_that_waits_for_an_own_report_is_told_apart(world, as_user, ada, items) -> None:
