@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from config.pages import PAGES
 from config.sidebar import pool_entries
 from core.people.roles import Right, can_manage, has_right
-from evaluation.browse.ranked import Found, Hit, Typed, best_of, help_hits
+from evaluation.browse.ranked import SHORT, Found, Hit, Typed, best_of, help_hits
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import OPEN_GRAPHS, open_graph
 from pooling.graphs.source_data import GraphError
@@ -44,8 +44,8 @@ SITE_PAGES = (  # config/pages.py has their words
 def search_site(text: str, person: User, pool: Pool | None) -> list[Found]:
     """Return what a person may open and that fits what is typed, by kind, the best first.
 
-    Within a pool, these are its pages and the relations and entities of its graph; outside, those of all pools. An
-    empty text finds the pages of the pool and of the site.
+    Within a pool, these are its pages, those of another pool if its name is typed, and the relations and entities of
+    its graph; outside, those of all pools. An empty text finds the pages of the pool and of the site.
     """
     return _found(Typed(text), person, pool) or _near(Typed(text, near=True), person, pool)
 
@@ -63,10 +63,12 @@ def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
     pools = list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:MOST_POOLS])
     graphs = _graphs_of([pool] if pool else pools) if typed.words else []
     own = _pool_pages(typed, person, [pool]) if pool else iter(())
+    others = [one for one in pools if one != pool and _is_named(typed, one)]
     return best_of(
         [
             ("Pages", (*own, *_site_pages(typed, person))),
             ("Pages of pools", _pool_pages(typed, person, pools) if typed.words and not pool else ()),
+            ("Pages of other pools", _pool_pages(typed, person, others) if pool else ()),
             ("Pools", _pools(typed, pools)),
             ("Graphs", _graphs(typed)),
             ("Systems", _systems(typed)),
@@ -76,6 +78,11 @@ def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
             ("Help", help_hits(typed, evaluator=True) if typed.words else ()),
         ]
     )
+
+
+def _is_named(typed: Typed, pool: Pool) -> bool:
+    """Say whether a word is the name of a pool, or how its name begins."""
+    return any(len(word) >= SHORT and pool.name.casefold().startswith(word) for word in typed.words)
 
 
 def _pool_pages(typed: Typed, person: User, pools: Iterable[Pool]) -> Iterator[Hit]:

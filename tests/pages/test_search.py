@@ -70,6 +70,9 @@ def test_outside_a_pool_the_pages_of_all_pools_are_found_each_with_its_pool(worl
     assert "Pages of pools" not in found(client, "")
     assert found(client, "seeds", IN_POOL)["Pages"] == ["/pools/town-pool/seeds"]
     assert "Pages of pools" not in found(client, "seeds", IN_POOL)
+    assert found(client, "seeds second", IN_POOL) == {"Pages of other pools": ["/pools/second/seeds"]}
+    assert found(client, "third seeds", IN_POOL) == {"Pages of other pools": ["/pools/third/seeds"]}
+    assert "Pages of other pools" not in found(client, "seeds town", IN_POOL) | found(client, "", IN_POOL)
     # an entity of each graph once, with the newest pool of the graph
     assert found(client, "cleo")["Entities"] == [
         f"/pools/{pool}/evaluation/triples?q=cleo" for pool in ("third", "second")
