@@ -160,7 +160,7 @@ class AnnotationAct(models.TextChoices):
     JUDGEMENT_REOPENED = "judgement-reopened", "reopened a judgement"
     ITEM_RETURNED = "item-returned", "returned an item to the pool"
     ITEMS_ASSIGNED = "items-assigned", "assigned items to a person"
-    FLAG_ANSWERED = "flag-answered", "answered a report"
+    FLAG_ANSWERED = "flag-answered", "replied to a report"
     GOLD_ADDED = "gold-added", "added gold items"
     GOLD_REMOVED = "gold-removed", "took gold items out"
     TRAINING_WAIVED = "training-waived", "let a person through the training"

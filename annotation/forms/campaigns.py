@@ -107,7 +107,7 @@ class RulesForm(PageForm):
         queryset=User.objects.none(),
         required=False,
         empty_label="nobody",
-        help_text="The manager who answers reports. Annotators see the name.",
+        help_text="The manager who replies to reports. Annotators see the name.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -200,7 +200,7 @@ class RecheckForm(PageForm):
 
 class ReplyForm(PageForm):
     flag = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
-    reply = forms.CharField(label="Answer", max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+    reply = forms.CharField(label="Reply", max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class ReasonForm(PageForm):
@@ -238,7 +238,7 @@ class ItemFilterForm(PageForm):
     state = forms.ChoiceField(
         label="State",
         required=False,
-        choices=[("", "all"), *ItemState.choices, (PARKED, "waiting for an answer to a report")],
+        choices=[("", "all"), *ItemState.choices, (PARKED, "waiting for a reply to a report")],
     )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)

@@ -114,9 +114,7 @@ class _SlotAssignment(Assignment):
             if self.item.state != ItemState.DISPUTED:
                 return SurplusReason.OVER
             if self.item.flags.filter(holds_item=True, replied_at=None).exists():
-                raise AnswerRefused(
-                    _("This dispute waits for an answer to a report; it is given out again after that.")
-                )
+                raise AnswerRefused(_("This dispute waits for a reply to a report; it is given out again after that."))
         if self._take():
             return None
         own = Slot.objects.filter(item=self.item, annotator=self.user).exclude(labels=None)

@@ -88,7 +88,7 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
     """
     reply = reply.strip()
     if not reply or len(reply) > MAX_TEXT or "\0" in reply:
-        raise CampaignError(f"Write an answer of at most {MAX_TEXT} characters: the person who asked reads it.")
+        raise CampaignError(f"Write a reply of at most {MAX_TEXT} characters: the person who asked reads it.")
     with transaction.atomic():
         opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
         done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1

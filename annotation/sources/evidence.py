@@ -77,11 +77,11 @@ def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> 
 
 def _allowed(hosts: Collection[str]) -> str:
     if not hosts:
-        return _("This campaign has no verified sources yet.")
+        return _("This campaign accepts no site yet.")
     if len(hosts) <= FEW + 1:
-        return _("Links may go to: {hosts}.").format(hosts=", ".join(hosts))
+        return _("Accepted sites: {hosts}.").format(hosts=", ".join(hosts))
     named, others = ", ".join(list(hosts)[:FEW]), len(hosts) - FEW
-    return _("Links may go to {hosts} and {n} others.").format(hosts=named, n=others)
+    return _("Accepted sites: {hosts} and {n} others.").format(hosts=named, n=others)
 
 
 def problem_of(url: str, hosts: Collection[str]) -> str:
@@ -104,7 +104,7 @@ def problem_of(url: str, hosts: Collection[str]) -> str:
     if not host or parts.netloc.startswith("[") or _is_number(host):
         return _("has no host name")
     if not _PLAIN.fullmatch(host) or not any(host == own or host.endswith(f".{own}") for own in hosts):
-        return _("goes to {host}, which is not a verified source").format(host=host)
+        return _("goes to {host}, which is not accepted").format(host=host)
     return ""
 
 

@@ -31,8 +31,8 @@ from core.views.pagination import page_of
 from pooling.graphs.opening import open_graph
 
 SIZE = 20
-STATES = (("", "all, open first"), ("open", "open"), ("answered", "answered"))
-ANSWERED_MEANWHILE = "{} has answered meanwhile: that answer stays, and yours was not sent."
+STATES = (("", "all, open first"), ("open", "open"), ("answered", "replied"))
+ANSWERED_MEANWHILE = "{} has replied meanwhile: that reply stays, and yours was not sent."
 
 
 def guidelines(request: SignedInRequest, pool: str) -> HttpResponse:
@@ -131,7 +131,7 @@ def _answer(request: SignedInRequest, campaign: Campaign, form: ReplyForm) -> bo
         who = flag.replied_by.username if flag.replied_by else "Somebody"
         form.add_error("reply", ANSWERED_MEANWHILE.format(who))
         return False
-    messages.success(request, f"{flag.person.username} can read your answer now.")
+    messages.success(request, f"{flag.person.username} can read your reply now.")
     return True
 
 

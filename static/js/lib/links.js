@@ -54,9 +54,9 @@ export function cleanLink(given) {
 
 // Where links may go: the first sources, which are the usual ones or those chosen for the relation.
 function allowedIn(hosts) {
-  if (!hosts.length) return gettext("This campaign has no verified sources yet.");
-  if (hosts.length <= FEW + 1) return filled(gettext("Links may go to: {hosts}."), { hosts: hosts.join(", ") });
-  return filled(gettext("Links may go to {hosts} and {n} others."), { hosts: hosts.slice(0, FEW).join(", "), n: number(hosts.length - FEW) });
+  if (!hosts.length) return gettext("This campaign accepts no site yet.");
+  if (hosts.length <= FEW + 1) return filled(gettext("Accepted sites: {hosts}."), { hosts: hosts.join(", ") });
+  return filled(gettext("Accepted sites: {hosts} and {n} others."), { hosts: hosts.slice(0, FEW).join(", "), n: number(hosts.length - FEW) });
 }
 
 // Why a link cannot stand, or null. `all`: the hosts, where the words name only some of them.
@@ -79,7 +79,7 @@ export function problemOf(link, answer, rule, hosts) {
   const host = place.toLowerCase();
   const isSame = !/^[\x00-\x7f]*$/.test(host) || host === url.hostname; // what is written is where it goes
   const known = isSame && PLAIN.test(url.hostname) && hosts.some((own) => url.hostname === own || url.hostname.endsWith(`.${own}`));
-  return known ? null : refuse("not-verified", filled(gettext("The link goes to {host}, which is not a verified source."), { host: url.hostname }));
+  return known ? null : refuse("not-verified", filled(gettext("The link goes to {host}, which is not accepted."), { host: url.hostname }));
 }
 
 // What speaks against a link that may stand, or null: a search page, a site's front page.

@@ -47,19 +47,19 @@ REFUSED = [
     ("https://evil.com/wikipedia.org", "goes to evil.com"),
     ("https://evil.com?.wikipedia.org", "goes to evil.com"),
     ("https://evil.com#.wikipedia.org", "goes to evil.com"),
-    ("https://evil.com;.wikipedia.org/", "which is not a verified source"),
+    ("https://evil.com;.wikipedia.org/", "which is not accepted"),
     ("https://wikipеdia.org/", "goes to xn--wikipdia-g8g.org"),  # a Cyrillic е
     ("https://xn--wikipdia-g8g.org/", "goes to xn--wikipdia-g8g.org"),
     # hosts that another reader may read in another way
     ("https://en.wikipedia.org./", "goes to en.wikipedia.org."),
     ("https://.wikipedia.org/", "goes to .wikipedia.org"),
     ("https://en..wikipedia.org/", "goes to en..wikipedia.org"),
-    ("https://evil.com%2f.wikipedia.org/", "which is not a verified source"),
-    ("https://evil.com%00.wikipedia.org/", "which is not a verified source"),
-    ("https://evil.com%23.wikipedia.org/", "which is not a verified source"),
-    ("https://en%2ewikipedia.org/", "which is not a verified source"),
-    ("https://evil.com|.wikipedia.org/", "which is not a verified source"),
-    ("https://evil.com<.wikipedia.org/", "which is not a verified source"),
+    ("https://evil.com%2f.wikipedia.org/", "which is not accepted"),
+    ("https://evil.com%00.wikipedia.org/", "which is not accepted"),
+    ("https://evil.com%23.wikipedia.org/", "which is not accepted"),
+    ("https://en%2ewikipedia.org/", "which is not accepted"),
+    ("https://evil.com|.wikipedia.org/", "which is not accepted"),
+    ("https://evil.com<.wikipedia.org/", "which is not accepted"),
     ("https://en。wikipedia。org/", "is not a web address"),
     ("https://en．wikipedia．org/", "is not a web address"),
     ("https://ｗikipedia.org/", "is not a web address"),
@@ -110,7 +110,7 @@ def test_other_links_are_refused_with_the_allowed_hosts(url: str, why: str) -> N
     with pytest.raises(EvidenceError) as refused:
         check_evidence(url, HOSTS, "never", "Y")
     assert why in str(refused.value)
-    assert str(refused.value).endswith("Links may go to: wikipedia.org, xn--mller-kva.example, strasse.example.")
+    assert str(refused.value).endswith("Accepted sites: wikipedia.org, xn--mller-kva.example, strasse.example.")
 
 
 def test_of_many_hosts_the_first_are_named_and_the_others_counted() -> None:
@@ -118,21 +118,21 @@ def test_of_many_hosts_the_first_are_named_and_the_others_counted() -> None:
         many = [f"host-{letter}.example" for letter in "zyxwvutsrqponmlkjihgfedcba"[:hosts]]
         with pytest.raises(EvidenceError) as refused:
             check_evidence("https://other.example/", many, "never", "Y")
-        said = str(refused.value).partition("not a verified source")[2]
+        said = str(refused.value).partition("which is not accepted")[2]
         assert [host in said for host in many] == [True] * named + [False] * (hosts - named)
         assert "".join(filter(str.isdecimal, said)) == others
 
 
 @pytest.mark.parametrize("answer", ["Y", "N", "?"])
 def test_link_that_need_not_be_there_is_checked_all_the_same(answer: str) -> None:
-    with pytest.raises(EvidenceError, match="which is not a verified source"):
+    with pytest.raises(EvidenceError, match="which is not accepted"):
         check_evidence("https://evil.com/", HOSTS, "never", answer)
 
 
 def test_without_sources_every_link_is_refused() -> None:
-    with pytest.raises(EvidenceError, match="This campaign has no verified sources yet"):
+    with pytest.raises(EvidenceError, match="This campaign accepts no site yet"):
         check_evidence("https://wikipedia.org/", [], "both", "Y")
-    assert problem_of("https://wikipedia.org/", []) == ("goes to wikipedia.org, which is not a verified source")
+    assert problem_of("https://wikipedia.org/", []) == ("goes to wikipedia.org, which is not accepted")
 
 
 def test_ascii_host_refuses_what_browsers_read_in_another_way() -> None:

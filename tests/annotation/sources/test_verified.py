@@ -291,7 +291,7 @@ def test_imported_label_with_another_source_is_noted_and_counts(campaign, second
     assert notes == [
         (
             "source 'https://en.wikipedia.org/wiki/Ada' goes to en.wikipedia.org, "
-            "which is not a verified source; the label counts",
+            "which is not accepted; the label counts",
         ),
         (),
         ("source 'http://imdb.com/' does not begin with https://; the label counts",),
