@@ -8,7 +8,7 @@ import nh3
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
@@ -19,7 +19,7 @@ from markdown_it.utils import OptionsDict
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.judging.judgements import live_labels
-from annotation.models import Campaign, GuidelineVersion
+from annotation.models import Campaign, GuidelineVersion, Membership
 from core.people.audit_log import record
 from core.tables import framed
 
@@ -85,6 +85,18 @@ def usual_guidelines() -> str:
 def current_guidelines(campaign: Campaign) -> GuidelineVersion | None:
     """Return the newest version; None if there is none."""
     return campaign.guideline_versions.order_by("-version").first()
+
+
+def mark_read(person: User, version: GuidelineVersion) -> None:
+    """Remember that a member opened this version, so that no browser asks them to read it again."""
+    rows = Membership.objects.filter(campaign=version.campaign_id, person=person, guidelines_read__lt=version.version)
+    if rows.exists():  # reading is no reason to wait for whoever writes
+        rows.update(guidelines_read=version.version)
+
+
+def version_read(person: User, campaign: Campaign) -> int:
+    """Return the newest version that a member opened; 0 if none."""
+    return campaign.members.filter(person=person).aggregate(n=Max("guidelines_read"))["n"] or 0
 
 
 def save_guidelines(

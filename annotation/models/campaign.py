@@ -106,6 +106,7 @@ class Membership(models.Model):
     person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=12, choices=CampaignRole)
     consented_at = models.DateTimeField(null=True, blank=True, help_text="to the campaign's personal_data")
+    guidelines_read = models.PositiveIntegerField(default=0, help_text="the newest version that they opened")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -57,7 +57,7 @@ def own_data(user: User) -> dict[str, Any]:
         },
         "campaigns": list(
             user.memberships.order_by("campaign", "role").values(
-                "role", "consented_at", pool=F("campaign__pool__name"), since=F("created_at")
+                "role", "consented_at", "guidelines_read", pool=F("campaign__pool__name"), since=F("created_at")
             )
         ),
         "labels": sorted(_labels(user), key=lambda row: row["at"]),

@@ -32,7 +32,7 @@ from annotation.labelling.own_labels import changeable_until, disputes_left, own
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
-from annotation.messages.guidelines import current_guidelines, render_markdown
+from annotation.messages.guidelines import current_guidelines, render_markdown, version_read
 from annotation.models import Campaign, Label
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
@@ -48,7 +48,7 @@ KEY_OF = {Cause.ENTITY: "W", Cause.SOURCE: "D", Cause.DATED: "O", Cause.MISREAD:
 _ANY_LABEL = "00000000-0000-0000-0000-000000000000"  # the page puts the id of a label in its place
 
 
-def _context(request: HttpRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
+def _context(request: SignedInRequest, campaign: Campaign, role: str, claim: str, submit: str) -> dict[str, Any]:
     """Return the context of the annotation or adjudication page; `config` is for its script."""
     pool = campaign.pool.name
     guidelines = current_guidelines(campaign)
@@ -58,6 +58,7 @@ def _context(request: HttpRequest, campaign: Campaign, role: str, claim: str, su
         "role": role,
         "evidence_rule": campaign.evidence_rule,
         "guidelines_version": guidelines.version if guidelines else None,
+        "guidelines_read": version_read(request.user, campaign),
         "urls": {
             "claim": reverse(claim, args=[pool]),
             "submit": reverse(submit),
@@ -88,9 +89,8 @@ def _with_side_window(response: HttpResponse) -> HttpResponse:
 
 
 @ensure_csrf_cookie
-def annotate(request: HttpRequest, pool: str) -> HttpResponse:
+def annotate(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    assert isinstance(request.user, User)
     check_trained(campaign, request.user)
     context = _context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
     return _with_side_window(render(request, "annotation/labelling/annotate_page.html", context))

@@ -16,6 +16,7 @@ from annotation.messages.guidelines import (
     current_guidelines,
     diff_lines,
     labels_by_version,
+    mark_read,
     render_markdown,
     usual_guidelines,
 )
@@ -36,13 +37,14 @@ ANSWERED_MEANWHILE = "{} has replied meanwhile: that reply stays, and yours was 
 
 
 def guidelines(request: SignedInRequest, pool: str) -> HttpResponse:
-    """Show the newest version or ?version=, with what changed in it ?since= another one."""
+    """Show the newest version or ?version=, with what changed in it ?since= another one; it counts as read."""
     campaign = find_campaign(request, pool)
     newest = current_guidelines(campaign)
     shown = _asked_version(request, campaign, "version") or newest
     since = _asked_version(request, campaign, "since")
     context: dict[str, Any] = {"newest": newest, "shown": shown, "since": since}
     if shown:
+        mark_read(request.user, shown)
         older = campaign.guideline_versions.filter(version__lt=shown.version)
         context["previous"] = older.order_by("-version").first()
         context |= {"lines": diff_lines(since.text, shown.text)} if since else {"html": render_markdown(shown.text)}

@@ -10,7 +10,7 @@ from django.core import mail
 from django.test import Client
 
 from annotation.views.people import LAST_MANAGER
-from tests.page import content, element, has, parse, refused
+from tests.page import content, element, has, parse, read, refused
 
 PHRASE = "quite another phrase"
 
@@ -133,3 +133,21 @@ def test_link_goes_to_no_other_host(world: dict, client, settings):
     response = client.post("/password/forgotten", {"email": "a@example.org"}, headers={"host": "evil.example"})
     assert response.status_code == 400
     assert mail.outbox == []
+
+
+def test_after_a_wrong_password_the_cursor_is_in_its_field(client, world) -> None:
+    page = read(client.post("/login", {"username": "ann", "password": "wrong"}))
+    name, password = (page.one(tag="input", id=f"id_{one}") for one in ("username", "password"))
+    assert (name["value"], "autofocus" in name, "autofocus" in password) == ("ann", False, True)
+    assert page.one("wrong")["id"] == password["aria-describedby"]
+    page = read(client.get("/login"))
+    assert "autofocus" in page.one(tag="input", id="id_username")
+
+
+@pytest.mark.parametrize(("who", "is_offered"), [("annotator", True), ("adjudicator", True), ("manager", False)])
+def test_the_other_language_is_in_the_header_of_people_who_label(sign_in, who, is_offered) -> None:
+    page = parse(sign_in(who).get("/account"))
+    assert page.has("languages") == is_offered
+    if is_offered:
+        assert page.one("languages").texts(tag="button") == ["Deutsch"]
+        assert page.one("language").texts(tag="button") == ["English", "Deutsch"]

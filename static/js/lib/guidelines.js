@@ -1,4 +1,4 @@
-// The guidelines drawer, and a word when there is a version that this browser has not seen.
+// The guidelines drawer, and a word when there is a version that this person has not opened.
 
 import { keyOf, markSeen, seenOf } from "./guidelines_seen.js";
 import { message } from "./messages.js";
@@ -14,6 +14,7 @@ export class Guidelines {
     this.page = config.urls.guidelines;
     this.dialog = dialog;
     this.say = say;
+    markSeen(this.pool, config.guidelines_read); // in another browser
     addEventListener("storage", (event) => { // read in another tab
       if (event.key === keyOf(this.pool) && this.reminded <= seenOf(this.pool)) this.say(null);
     });
@@ -35,6 +36,7 @@ export class Guidelines {
     else this.dialog.showModal();
     const version = isOld ? this.newest : this.version;
     if (version) markSeen(this.pool, version);
+    if (version && !isOld) fetch(`${this.page}?version=${version}`).catch(() => {}); // whose page is opened has read it, says the server
     if (this.reminded) this.say(null);
     this.reminded = this.newest;
   }

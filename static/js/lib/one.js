@@ -11,7 +11,7 @@ import { gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
-const CHANGING = message("changing", gettext("Reopened: answer again, or Esc leaves it as it is. Undo again goes further back."));
+const CHANGING = message("changing", gettext("Reopened: answer again. The same answer, or Esc, leaves it as it is. Undo goes further back."));
 
 export class One {
   // more: {shown(item), check(answer), comment(answer), value(), extra(), linkChanged()} of the page

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.enums import FlagKind
-from annotation.messages.guidelines import save_guidelines
+from annotation.messages.guidelines import save_guidelines, version_read
 from annotation.models import Flag, Label
 from annotation.views.annotate import NO_CONTACT
 from tests.annotation.browser.hands import (
@@ -92,6 +92,21 @@ def test_guidelines_that_were_read_on_their_page_are_not_pointed_out(no_links, s
     page.reload()
     ready(page)
     expect(told).to_be_hidden()
+
+
+def test_guidelines_that_were_read_are_not_pointed_out_in_another_browser(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    shows(notice(page, "guidelines"), "unread")
+    press(page, "g", "Escape")
+    eventually(page, lambda: version_read(no_links.ann, no_links.campaign), 1)
+    other = open_page(no_links.ann)
+    ready(other)
+    expect(notice(other, "guidelines")).to_be_hidden()
+    save_guidelines(no_links.campaign, "# New", by=no_links.manager)
+    other.reload()
+    ready(other)
+    shows(notice(other, "guidelines"), "changed")
 
 
 def test_new_guidelines_are_pointed_out_once(no_links, open_page) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.http import HttpResponse
 
-from annotation.messages.guidelines import EMPTY, MAX_LENGTH, save_guidelines
+from annotation.messages.guidelines import EMPTY, MAX_LENGTH, save_guidelines, version_read
 from annotation.models import GuidelineVersion
 from annotation.views import told
 from tests.annotation.factories import label_item
@@ -41,6 +41,20 @@ def test_every_member_reads_the_newest_version(world, as_user, who: str) -> None
     assert [one.text for one in page.one("guidelines").elements] == ["Rules", "Now."]
     assert page.has(tag="a", href=f"{READ}?version=2&since=1")
     assert page.has(tag="a", href=WRITE) == (who == "manager")
+
+
+def test_who_opens_the_page_has_read_that_version(world, as_user) -> None:
+    save_guidelines(world.campaign, "# Rules", by=world.manager)
+    client = as_user(world.ann)
+    assert version_read(world.ann, world.campaign) == 0
+    client.get(READ, {"version": "1"})
+    assert version_read(world.ann, world.campaign) == 1
+    client.get(READ)
+    client.get(READ, {"version": "1"})
+    assert version_read(world.ann, world.campaign) == 2
+    assert version_read(world.ada, world.campaign) == 0
+    as_user(world.manager).get(READ)  # no member
+    assert version_read(world.manager, world.campaign) == 0
 
 
 def test_old_version_and_what_changed_since(world, as_user) -> None:
