@@ -139,4 +139,8 @@ ANALYSIS = Analysis(
     (Part("theory", of_theory), Part("study", of_study)),
     version=study_version,
     docs_page="reproduction",
+    opened=(
+        *("table-1", "lemma-4-1", "corollaries-4-1-to-4-3", "theorem-4-1", "figure-1", "theorem-4-2", "corollary-4-4"),
+        *("figure-2", "corollary-4-5", "figure-3-95", "figure-4", "claims"),
+    ),
 )

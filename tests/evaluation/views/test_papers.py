@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.pages.registry import PAPERS
+from evaluation.pages.registry import PAPERS, get_analysis
 from evaluation.sections.section import Analysis
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
@@ -70,3 +70,13 @@ def test_the_command_prints_every_table(labelled: Pool, capsys):
     row = next(line for line in out.splitlines() if line.startswith("S-C "))
     positive = labelled.triples.filter(judgement__verdict="positive").count() + labelled.seeds.count()
     assert row.split()[3] == str(positive)
+
+
+def test_repeated_figures_are_folded_and_say_what_they_show(sign_in, labelled: Pool, monkeypatch):
+    monkeypatch.setitem(vars(get_analysis("paper-001")), "opened", ("table-1",))
+    page = parse(sign_in("researcher").get("/pools/p/evaluation/paper-001"))
+    folds = page.all(tag="details", class_="section fold")
+    assert "table-1" not in {fold.one(tag="section")["id"] for fold in folds} and len(folds) > 5
+    for fold in folds:
+        (said,) = [one for one in fold.elements[0].walk() if "fold-finding" in one.attrs.get("class", "")]
+        assert said.text
