@@ -16,6 +16,7 @@ const reason = document.getElementById("reason");
 const error = document.getElementById("reason-error");
 const used = document.querySelector("[data-rule]"); // whose link goes with the decision
 const box = document.querySelector("[data-causes]");
+const returning = document.querySelector('[data-act="return"]');
 const causes = [...box.querySelectorAll("[data-cause]")];
 const page = new Page();
 let given = {}; // the two answers by their names
@@ -150,6 +151,7 @@ const one = new Disputes(page, words, SAID, {
     quoted = taken = { link: "", passage: "" };
     say(null);
     wait(done?.given?.answer ?? "");
+    returning.disabled = Boolean(done); // it is decided, and may only be decided anew
     markCause(done?.given?.cause ?? "");
     tell();
   },

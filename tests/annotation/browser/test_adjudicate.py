@@ -354,3 +354,15 @@ def test_on_a_phone_question_and_answers_have_the_room(world, disputed, open_pag
     expect(field).to_be_hidden()
     expect(page.locator("#link-error")).to_be_visible()
     shoot(page, "adjudicate-360-refused")
+
+
+def test_a_decided_dispute_is_not_returned(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    button = page.locator('[data-act="return"]')
+    press(page, "y", "w")
+    expect(button).to_be_enabled()
+    press(page, "u")
+    expect(button).to_be_disabled()
+    press(page, "Escape")
+    expect(button).to_be_enabled()
