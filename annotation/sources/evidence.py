@@ -60,7 +60,7 @@ def _without_end(address: str) -> str:
     return address
 
 
-FEW = 3  # sources that a refusal names: the first, which are the usual ones or those chosen for the relation
+FEW = 2  # sources that a refusal names: the first, which are the usual ones or those chosen for the relation
 
 
 def check_evidence(url: str, hosts: Collection[str], rule: str, answer: str) -> None:

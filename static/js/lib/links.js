@@ -19,7 +19,7 @@ const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address
 const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of a page that you found by a search here.");
 const SEARCH = message("search-page", gettext("This is a search page. Its results change: link to the page that shows it, if there is one."));
 
-const FEW = 3; // sources that a refusal names
+const FEW = 2; // sources that a refusal names
 
 const count = (text, sign) => text.split(sign).length - 1;
 
@@ -79,7 +79,7 @@ export function problemOf(link, answer, rule, hosts) {
   const host = place.toLowerCase();
   const isSame = !/^[\x00-\x7f]*$/.test(host) || host === url.hostname; // what is written is where it goes
   const known = isSame && PLAIN.test(url.hostname) && hosts.some((own) => url.hostname === own || url.hostname.endsWith(`.${own}`));
-  return known ? null : refuse("not-verified", filled(gettext("The link goes to {host}, which is not accepted."), { host: url.hostname }));
+  return known ? null : refuse("not-verified", filled(gettext("{host} is not accepted."), { host: url.hostname }));
 }
 
 // What speaks against a link that may stand, or null: a search page, a site's front page.
