@@ -12,7 +12,9 @@ import plotly
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from config.addresses import default_site, trusted_origins
 from config.folders import data_folder
+from config.proxies import read_proxies
 
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -70,6 +72,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.proxies.TrustProxies",  # first: all others may ask who sent the request, and how
     "django.middleware.security.SecurityMiddleware",
     "config.compression.CompressPages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -88,9 +91,11 @@ MIDDLEWARE = [
 ]
 
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
-AXES_FAILURE_LIMIT = 10
+AXES_FAILURE_LIMIT = "config.sign_in.tries"
 AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # then "wait fifteen minutes" is true
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "config.sign_in.address_of"
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 
@@ -162,8 +167,17 @@ WHITENOISE_AUTOREFRESH = DEBUG
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION and os.environ.get("INSECURE_COOKIES") != "1"
-CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if PRODUCTION else []
+# Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; config/proxies.py removes those headers of others.
+TRUSTED_PROXIES = read_proxies(os.environ.get("TRUSTED_PROXIES", ""))
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+HTTPS = PRODUCTION and os.environ.get("INSECURE_COOKIES") != "1"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Without a trusted proxy nobody tells the site that a request came by https: a redirect would never end.
+SECURE_SSL_REDIRECT = HTTPS and os.environ.get("HTTPS_REDIRECT", "1" if TRUSTED_PROXIES else "0") == "1"
+SECURE_HSTS_SECONDS = int(os.environ.get("HSTS_SECONDS", 365 * 24 * 3600)) if HTTPS else 0
+# The address of the site in mails. It never comes from a request, whose Host header anybody can write.
+SITE_URL = os.environ.get("SITE_URL", "").rstrip("/") or default_site(ALLOWED_HOSTS, PRODUCTION, HTTPS)
+CSRF_TRUSTED_ORIGINS = trusted_origins(ALLOWED_HOSTS, SITE_URL) if PRODUCTION else []
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -184,6 +198,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "core.api.schema.Operation",
+    "NUM_PROXIES": 0,  # REMOTE_ADDR is the client's: config/proxies.py
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 KNOX_TOKEN_MODEL = "core.ApiToken"

@@ -4,10 +4,13 @@ from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
 
+from config.sign_in import AdminSignInForm, SignInForm
 from core.api.views import Nothing, with_slash
 
+admin.site.login_form = AdminSignInForm
+
 urlpatterns = [
-    path("login", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login", LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("", include("core.urls")),

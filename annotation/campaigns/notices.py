@@ -121,16 +121,8 @@ def send_next_digest(now: datetime | None = None) -> bool:
     if due.update(digest_at=now, told_until=since) != 1:
         return False  # another worker was faster
     found = notices(person, since, now)
-    context = {"person": person, "notices": found, "site": site_address(), "page": reverse("notices")}
+    context = {"person": person, "notices": found, "site": settings.SITE_URL, "page": reverse("notices")}
     if found and not send(person.email, "annotation/people/digest_mail.txt", context):
         return False
     NoticeSettings.objects.filter(pk=own.pk).update(told_until=now)
     return bool(found)
-
-
-def site_address() -> str:
-    """Return the address of the site for mails, from the first host that it serves; empty if none is named."""
-    host = next((host for host in settings.ALLOWED_HOSTS if host and host[0] not in ".*"), "")
-    if not (settings.PRODUCTION and host):
-        return ""
-    return f"http{'s' if settings.SESSION_COOKIE_SECURE else ''}://{host}"

@@ -65,6 +65,8 @@ class Command(ShellCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now, not by every page
         check_port(options["bind"])
+        if not settings.PRODUCTION:
+            os.environ.setdefault("SITE_URL", f"http://{options['bind']}")  # for mails, which name the address
         with signals_interrupt():
             self._serve(options["bind"], with_worker=not options["no_worker"])
 

@@ -136,7 +136,7 @@ def test_bell_counts_since_the_person_looked(world, reported) -> None:
 
 
 def test_digest_is_sent_once_a_day_and_tells_each_notice_once(world, reported, sends, settings) -> None:
-    settings.ALLOWED_HOSTS, settings.PRODUCTION = ["labels.example.org"], True
+    settings.SITE_URL = "https://labels.example.org"
     assert send_next_digest(NOW) and not send_next_digest(NOW + timedelta(hours=23))
     (message,) = mail.outbox
     (notice,) = notices(world.manager, ago(days=1), NOW)

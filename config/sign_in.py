@@ -1,0 +1,57 @@
+"""Limit guesses at passwords. django-axes keeps the wrong ones for AXES_COOLOFF_TIME; this says how many are too many.
+
+Nobody can lock somebody else out: an address is refused, never a name everywhere.
+"""
+
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+from axes.attempts import get_cool_off_threshold
+from axes.helpers import get_client_username
+from axes.models import AccessAttempt, AccessLog
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.db.models import Sum
+from django.forms import TextInput
+from django.http import HttpRequest
+
+TRIES = 10  # wrong passwords from one address for one name
+GUESSED = 30  # wrong passwords for a name from everywhere, after which each new address has only FEW
+FEW = 3
+NAMES = 20  # names tried with wrong passwords from one address, after which it may try no other
+
+
+class SignInForm(AuthenticationForm):
+    """The form of Django, which gives its name field no validator for the length."""
+
+    username = UsernameField(max_length=150, widget=TextInput(attrs={"autofocus": True}))
+
+
+class AdminSignInForm(SignInForm, AdminAuthenticationForm):
+    pass
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """Return the address by which wrong passwords are counted; of IPv6 the /64 network, which one person has whole.
+
+    config.proxies.TrustProxies put the client's address into REMOTE_ADDR. None: a Unix socket, without a proxy.
+    """
+    text = request.META.get("REMOTE_ADDR", "")
+    if not text:
+        return None
+    address = ip_address(text.partition("%")[0])
+    return str(ip_network((address, 64), strict=False)[0]) if isinstance(address, IPv6Address) else str(address)
+
+
+def tries(request: Any, credentials: dict[str, Any] | None = None) -> int:
+    """Return how many wrong passwords lock this address for this name; 0 if it is locked for every new name.
+
+    A person who has signed in from this address before has all tries there, whatever others do.
+    """
+    name, address = get_client_username(request, credentials), request.axes_ip_address
+    recent = AccessAttempt.objects.filter(attempt_time__gte=get_cool_off_threshold(request))
+    wrong = recent.filter(username=name).aggregate(n=Sum("failures_since_start"))["n"] or 0
+    is_spraying = recent.filter(ip_address=address).values("username").distinct().count() >= NAMES
+    if not (is_spraying or wrong >= GUESSED) or AccessLog.objects.filter(username=name, ip_address=address).exists():
+        return TRIES
+    return 0 if is_spraying else FEW

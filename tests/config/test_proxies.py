@@ -1,0 +1,73 @@
+"""Whose address a request has, behind proxies that are trusted and behind others."""
+
+import logging
+from ipaddress import ip_network
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpResponse
+from django.test import RequestFactory
+
+from config import proxies as module
+from config.proxies import TrustProxies, client_of, read_proxies
+
+PROXIES = read_proxies("10.0.0.0/8, 192.0.2.7,::1")
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "client"),
+    [
+        ("203.0.113.5", "198.51.100.1", "203.0.113.5"),  # no proxy of ours: its header is made up
+        ("10.0.0.2", "198.51.100.1", "198.51.100.1"),
+        ("10.0.0.2", "1.1.1.1, 198.51.100.1", "198.51.100.1"),  # the left one came from the client
+        ("10.0.0.2", "1.1.1.1, 198.51.100.1, 192.0.2.7, 10.9.9.9", "198.51.100.1"),
+        ("10.0.0.2", "10.0.0.3", "10.0.0.3"),  # a client within the network of the proxies
+        ("10.0.0.2", "", "10.0.0.2"),
+        ("10.0.0.2", "198.51.100.1, not an address", "10.0.0.2"),
+        ("10.0.0.2", "198.51.100.1:4711", "198.51.100.1"),
+        ("::1", "[2001:db8::5]:4711", "2001:db8::5"),
+        ("::ffff:10.0.0.2", "198.51.100.1", "198.51.100.1"),
+        ("::1", "fe80::1%eth0", "fe80::1"),
+        ("", "198.51.100.1", ""),
+    ],
+)
+def test_client_is_the_right_most_address_that_is_not_a_trusted_proxys(peer, forwarded, client) -> None:
+    assert client_of(peer, forwarded, PROXIES) == client
+
+
+def test_a_unix_socket_is_trusted_by_name_only() -> None:
+    assert client_of("", "198.51.100.1", read_proxies("unix")) == "198.51.100.1"
+
+
+def test_setting_lists_addresses_and_networks() -> None:
+    assert read_proxies("") == frozenset()
+    assert read_proxies(" 10.0.0.0/8,unix,") == {ip_network("10.0.0.0/8"), "unix"}
+    for wrong in ("proxy.example.org", "10.0.0.1/8", "*"):
+        with pytest.raises(ImproperlyConfigured, match="TRUSTED_PROXIES"):
+            read_proxies(wrong)
+
+
+@pytest.mark.parametrize(
+    ("peer", "seen"), [("10.0.0.2", ("198.51.100.1", "https")), ("172.16.0.1", ("172.16.0.1", "http"))]
+)
+def test_headers_of_others_are_taken_out(peer, seen, settings) -> None:
+    settings.TRUSTED_PROXIES = PROXIES
+    # gunicorn sets the scheme by the header, for peers that it trusts by itself
+    request = RequestFactory().get(
+        "/",
+        headers={"X-Forwarded-For": "198.51.100.1", "X-Forwarded-Proto": "https"},
+        REMOTE_ADDR=peer,
+        **{"wsgi.url_scheme": "https"},
+    )
+    TrustProxies(lambda _: HttpResponse())(request)
+    assert (request.META["REMOTE_ADDR"], request.scheme) == seen
+    assert ("X-Forwarded-For" in request.headers) == (peer == "10.0.0.2")
+
+
+def test_a_near_proxy_without_trust_is_told_once(caplog, monkeypatch) -> None:
+    monkeypatch.setattr(module, "_told", set())
+    ask = TrustProxies(lambda _: HttpResponse())
+    with caplog.at_level(logging.WARNING, logger=module.__name__):
+        for peer in ("172.16.0.1", "172.16.0.1", "8.8.8.8"):  # the last is far: anybody can send the header
+            ask(RequestFactory().get("/", headers={"X-Forwarded-For": "198.51.100.1"}, REMOTE_ADDR=peer))
+    assert [record.args for record in caplog.records] == [("172.16.0.1", "172.16.0.1")]
