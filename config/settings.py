@@ -138,7 +138,7 @@ LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
-]
+] + [{"NAME": "core.people.tokens.EndsTokens"}]
 
 # E-mail is sent only if a mail server is named; otherwise pages say so and show links to hand over.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")

@@ -71,7 +71,10 @@ class PasswordChange(auth.PasswordChangeView):
     success_url = reverse_lazy("account")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        messages.success(self.request, gettext("The password is changed. You are signed out everywhere else."))
+        messages.success(
+            self.request,
+            gettext("The password is changed. You are signed out everywhere else, and your API tokens are revoked."),
+        )
         return super().form_valid(form)
 
 

@@ -28,12 +28,13 @@ from annotation.labelling.disputes import (
     num_held_by_others,
     open_disputes,
 )
-from annotation.labelling.own_labels import changeable_until, disputes_left, own_labels
+from annotation.labelling.own_labels import answers_in, changeable_until, disputes_left, own_labels
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown, version_read
 from annotation.models import Campaign, Label
+from annotation.models.slot import ADJUDICATION
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
@@ -138,7 +139,7 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
     refused = None
     if request.method == "POST":
         refused = LabelForm(request.POST)
-        if attempt(refused, lambda asked: _change(request.user, **asked)):
+        if attempt(refused, lambda asked: _change(request.user, campaign, **asked)):
             messages.success(request, gettext("The label is changed."))
             return redirect("my-labels", pool)
     rows = _rows(request.user, campaign, refused)
@@ -149,7 +150,15 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
     return render(request, "annotation/labelling/label_list.html", context, status=422 if refused else 200)
 
 
-def _change(user: User, *, label: UUID, **given: Any) -> SubmitResult:
+def _change(user: User, campaign: Campaign, *, label: UUID, **given: Any) -> SubmitResult:
+    """Change an own label of this campaign: of another one the person may be no member any more."""
+    own = {"client_id": label, "annotator": user}
+    labels, checks = answers_in(campaign)
+    labels, checks = labels.filter(**own), checks.filter(**own)
+    if not is_adjudicator(user, campaign):
+        labels = labels.exclude(slot__number=ADJUDICATION)  # they may have been one
+    if not (labels.exists() or checks.exists()):
+        raise Http404
     try:
         return change(user, label, GivenAnswer(**given))
     except NotYours as error:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from core.enums import CoreAct, TokenScope
 from core.errors import UserError
@@ -75,6 +76,24 @@ def revoke_all(person: User, by: User | None = None) -> int:
     if deleted:
         record(by, CoreAct.TOKEN_REVOKED, subject=person, tokens=deleted)
     return deleted
+
+
+class EndsTokens:
+    """A password validator that refuses nothing: it ends a person's tokens when their password is a new one.
+
+    Django calls it wherever a password is set: on pages, in the admin, by commands; not when it hashes one anew. The
+    sessions end by themselves: each holds a hash of the password.
+    """
+
+    def validate(self, password: str, user: User | None = None) -> None:
+        pass
+
+    def get_help_text(self) -> str:
+        return gettext("With a new password, your other sessions and your API tokens end.")
+
+    def password_changed(self, password: str, user: User | None = None) -> None:
+        if user is not None:
+            revoke_all(user)
 
 
 def token_data(person: User) -> list[dict[str, Any]]:

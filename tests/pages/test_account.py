@@ -9,7 +9,9 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.test import Client
 
+from annotation.people.accounts import password_path
 from annotation.views.people import LAST_MANAGER
+from core.people.tokens import create_token
 from tests.page import content, element, has, parse, read, refused
 
 PHRASE = "quite another phrase"
@@ -55,6 +57,38 @@ def test_password_is_changed_and_other_sessions_end(world: dict, sign_in):
     assert here.post("/account/password", wrong | {"old_password": "look around here"})["Location"] == "/account"
     assert here.get("/account").status_code == 200
     assert there.get("/account").status_code == 302
+
+
+def test_a_new_password_ends_all_tokens_of_the_person_and_of_no_other(world: dict, annotator):
+    tokens = [create_token(world[who], "mine", ["label"], 1)[1] for who in ("annotator", "adjudicator")]
+    typed = {"old_password": "look around here", "new_password1": PHRASE, "new_password2": PHRASE}
+    assert statuses(tokens) == [200, 200]
+    assert annotator.post("/account/password", typed | {"old_password": "wrong"}).status_code == 200
+    assert statuses(tokens) == [200, 200]
+    annotator.post("/account/password", typed)
+    assert statuses(tokens) == [401, 200]
+
+
+def test_a_new_password_by_a_link_ends_all_sessions_and_tokens(world: dict, annotator, client):
+    tokens = [create_token(world["annotator"], "mine", ["label"], 1)[1]]
+    form = client.get(password_path(world["annotator"]), follow=True).redirect_chain[-1][0]
+    assert (annotator.get("/account").status_code, statuses(tokens)) == (200, [200])
+    client.post(form, {"new_password1": PHRASE, "new_password2": PHRASE})
+    assert (annotator.get("/account").status_code, statuses(tokens)) == (302, [401])
+
+
+def test_a_password_that_is_only_hashed_anew_ends_no_token(world: dict, client, settings):
+    tokens = [create_token(world["annotator"], "mine", ["label"], 1)[1]]
+    before = User.objects.get(username="annotator").password
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.ScryptPasswordHasher", *settings.PASSWORD_HASHERS]
+    client.post("/login", {"username": "annotator", "password": "look around here"})
+    assert User.objects.get(username="annotator").password != before
+    assert statuses(tokens) == [200]
+
+
+def statuses(tokens: list[str]) -> list[int]:
+    bearers = (Client(headers={"Authorization": f"Bearer {token}"}) for token in tokens)
+    return [bearer.get("/api/v1/campaigns").status_code for bearer in bearers]
 
 
 def test_own_data_are_a_file_of_ones_own(world: dict, annotator):

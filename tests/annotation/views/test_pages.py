@@ -8,12 +8,14 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from annotation.campaigns.lifecycle import open_campaign
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import TOO_LATE, change
 from annotation.models import Campaign, Label
+from annotation.people.accounts import take_role
 from core.people.languages import choose_language
-from tests.annotation.factories import LINK, answer, label_and_release, label_item, windows_closed
+from tests.annotation.factories import LINK, answer, label_and_release, label_item, make_pool, windows_closed
 from tests.page import read, refusal
 
 PAGES = ("annotate", "labels", "adjudicate", "guidelines")
@@ -113,6 +115,31 @@ def test_label_of_somebody_else_is_not_changed_through_the_page(world, as_user) 
     label = Label.objects.get()
     form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "Y", "source_url": LINK}
     assert as_user(world.ann).post("/campaigns/p1/labels", form).status_code == 404
+
+
+def test_who_left_a_campaign_changes_no_label_of_it_through_the_page_of_another(world, as_user) -> None:
+    label_item(world, world.campaign.items.first(), ann="N")
+    label = Label.objects.get()
+    other = open_campaign(make_pool(world.pool.graph, "p2"), seed=1)
+    other.members.create(person=world.ann, role="annotator", consented_at=timezone.now())
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "Y", "source_url": LINK}
+    assert as_user(world.ann).post("/campaigns/p2/labels", form).status_code == 404  # also while they are a member
+    take_role(world.ann, "annotator", world.campaign)
+    for pool in ("p1", "p2"):
+        assert as_user(world.ann).post(f"/campaigns/{pool}/labels", form).status_code == 404
+    assert Label.objects.get().answer == "N"
+
+
+def test_who_adjudicates_no_more_changes_no_decision(world, as_user) -> None:
+    first = world.campaign.items.first()
+    label_and_release(world, first, ann="Y", ben="N")
+    windows_closed(first)
+    answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "Y", cause="dated", comment="")
+    take_role(world.ada, "adjudicator", world.campaign)
+    world.campaign.members.create(person=world.ada, role="annotator", consented_at=timezone.now())
+    label = Label.objects.get(slot__number=3)
+    form = {"label": str(label.client_id), "client_id": str(uuid4()), "answer": "N", "source_url": LINK}
+    assert as_user(world.ada).post("/campaigns/p1/labels", form | {"cause": "misread"}).status_code == 404
 
 
 def test_old_label_has_no_change_form(world, as_user) -> None:
