@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,6 +13,20 @@ from annotation.errors import CampaignNotOpen, ConsentNeeded, TrainingNeeded
 from core.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
+
+
+UNREADABLE = "The address holds a NUL character, which no text here has: open the page by a link."
+
+
+def is_of_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def told(request: HttpRequest, problem: str, status: int) -> HttpResponse:
+    """Answer in words: a page, or JSON to a call of the API."""
+    if is_of_api(request):
+        return JsonResponse({"error": problem}, status=status)
+    return render(request, "problem.html", {"problem": problem, "refused": status < 500}, status=status)
 
 
 class ShowUserErrors:
@@ -26,6 +40,8 @@ class ShowUserErrors:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            return told(request, UNREADABLE, 400)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -4,19 +4,37 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
+from django.core.files import File
 from django.db.models import QuerySet
+from django.utils.datastructures import MultiValueDict
 from django.utils.functional import Promise
 
 from core.enums import TokenScope
 
 NOT_TYPED = "Type {} to delete it; nothing was deleted."
+NAME_TOO_LONG = "The name of the file has {} bytes; at most {} can be kept. Give it a shorter name."
+LONGEST_NAME = 255  # bytes, of most file systems
 TOO_LARGE = "The file has {:,} bytes; at most {:,} can be sent here. {}"
+
+
+def name_problem(files: Iterable["File[Any]"]) -> str:
+    """Return what is wrong with the name of a file that was sent; "" if nothing is."""
+    longest = max((len(str(file.name).encode("utf-8", "replace")) for file in files), default=0)
+    return NAME_TOO_LONG.format(longest, LONGEST_NAME) if longest > LONGEST_NAME else ""
 
 
 class PageForm(forms.Form):
     """A form whose errors the server tells: the browser does not stop it at an empty required field."""
 
     use_required_attribute = False
+
+    def full_clean(self) -> None:
+        """Check the fields, and refuse files whose name no file here can have."""
+        super().full_clean()
+        files = self.files if self.is_bound and isinstance(self.files, MultiValueDict) else MultiValueDict()
+        for name, sent in files.lists():
+            if name in self.fields and (problem := name_problem(sent)):
+                self.add_error(name, problem)
 
 
 class NameField(forms.SlugField):

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from annotation.enums import Answer, Cause
 from annotation.sources.evidence import problem_of
+from core.files.lines import lines_of
 from pooling.enums import Side
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.pools.files import read_lines, read_tsv, triple_ids
+from pooling.pools.files import read_tsv, triple_ids
 
 Triple = tuple[int, int, int]
 WORDS = {
@@ -51,10 +52,10 @@ def read_label_file(
     """Yield every non-empty line, either understood or skipped with the reason.
 
     A file whose name ends with .jsonl or .jsonl.gz holds JSON lines. `hosts_of` returns the verified hosts of a
-    relation (index); links to other hosts are noted. Raises PoolError if the file cannot be read.
+    relation (index); links to other hosts are noted. Raises LinesError if the file cannot be read.
     """
     is_json = path.name.removesuffix(".gz").endswith(".jsonl")
-    for number, content in read_lines(path) if is_json else read_tsv(path):
+    for number, content in lines_of(path) if is_json else read_tsv(path):
         line = _json_line(number, content, graph) if isinstance(content, str) else _line(number, content, graph)
         if hosts_of is not None and isinstance(line, LabelLine) and line.source_url:
             problem = problem_of(line.source_url, hosts_of(line.triple[1]))

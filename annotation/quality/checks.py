@@ -25,7 +25,7 @@ from annotation.models.slot import PLACES
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.opening import open_graph
-from pooling.pools.files import several
+from pooling.pools.files import Problems, several
 from pooling.pools.kernels.filters import TYPES
 
 _GOLD = ("head", "relation", "tail", "answer", "origin", "source_url", "passage")
@@ -201,16 +201,16 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
     asked_of_people = campaign.pool.triples.filter(Q(reason=TO_PEOPLE) | Q(item__isnull=False))
     to_people = set(asked_of_people.values_list("head", "relation", "tail"))
     asked = _asked(campaign)
-    problems, rows = [], []
+    problems, rows = Problems(), []
     for line in read_label_file(path, graph):
         if not isinstance(line, LabelLine):
-            problems.append(f"{path.name}:{line.line}: {line.reason}")
+            problems.add(f"{path.name}:{line.line}: {line.reason}")
         elif line.answer == Answer.CANT_TELL:
-            problems.append(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
+            problems.add(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
         elif line.triple in to_people:
-            problems.append(f"{path.name}:{line.line}: {IS_ITEM}")
+            problems.add(f"{path.name}:{line.line}: {IS_ITEM}")
         elif not _side(line.triple, asked):
-            problems.append(
+            problems.add(
                 f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"
             )
         else:

@@ -16,7 +16,7 @@ from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import Graph, Pool, Relation
-from pooling.pools.files import several, tsv_lines
+from pooling.pools.files import Problems, several, tsv_lines
 from pooling.questions.default_templates import default_template
 from pooling.questions.templates import TemplateError, TemplateText, check_template, fill
 
@@ -179,15 +179,15 @@ def templates_tsv(graph: Graph, pool: Pool | None = None) -> str:
 
 
 def read_templates(graph: Graph, raw: bytes, name: str) -> list[Change]:
-    """Return what a file changes; PoolError if it is not UTF-8, TemplateError names every bad line."""
+    """Return what a file changes; LinesError if it is not UTF-8, TemplateError names every bad line."""
     relations = {relation.key: relation for relation in graph.relations.all()}
     newest = newest_of_graph(graph)
-    problems: list[str] = []
+    problems = Problems()
     rows: dict[str, TemplateText] = {}
     for number, fields in tsv_lines(raw, name):
         problem = _line_problem(fields, relations, rows)
         if problem:
-            problems.append(f"{name}:{number}: {problem}")
+            problems.add(f"{name}:{number}: {problem}")
         else:
             rows[fields[0]] = TemplateText(*(text.strip() for text in fields[1:]))
     if problems:

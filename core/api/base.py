@@ -19,6 +19,7 @@ from core.api.throttle import ByRole
 from core.enums import TokenScope
 from core.errors import GoneError, TooLargeError, UserError
 from core.files.artifacts import ArtifactError
+from core.forms import name_problem
 from core.models import ApiToken
 from core.people.roles import can_evaluate
 
@@ -118,6 +119,9 @@ class Endpoint(APIView):
 
 def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     """Return what a request sends, as the serializer reads it; ValidationError names the wrong fields."""
+    for name, sent in request.FILES.lists():
+        if problem := name_problem(sent):
+            raise exceptions.ValidationError({name: [problem]})
     filled = serializer(data=request.data)
     filled.is_valid(raise_exception=True)
     return dict(filled.validated_data)

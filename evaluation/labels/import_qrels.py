@@ -1,9 +1,6 @@
 """Import qrels made elsewhere: TSV of triples and labels, or TREC qrels of the topics that export_topics writes."""
 
-import gzip
 import hashlib
-import io
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,7 +10,7 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from core.errors import TooLargeError
+from core.files.lines import Bounds, unpacked
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.pool_table import EvaluationError
@@ -24,13 +21,13 @@ from pooling.enums import PoolState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
-from pooling.pools.files import rank_in, several, triple_ids, tsv_lines
+from pooling.pools.files import Problems, rank_in, several, triple_ids, tsv_lines
 from pooling.pools.kernels.filters import REASONS
 from pooling.questions.kernel import HEAD
 from pooling.runs.files import parse_question_id
 
 Triple = tuple[int, int, int]
-MOST_BYTES = 200_000_000  # of the text, unpacked
+BOUNDS = Bounds(200_000_000, 5_000_000)  # of the text, unpacked
 WORDS = {
     "1": LabelState.POSITIVE, "0": LabelState.NEGATIVE, "-1": LabelState.UNJUDGED,
     "Y": LabelState.POSITIVE, "N": LabelState.NEGATIVE, "?": LabelState.UNJUDGED,
@@ -41,10 +38,6 @@ GRADES = (0, 1, 2, 3)
 THRESHOLDS = GRADES[1:]
 _ADVICE = "Correct the file; nothing was imported."
 Words = Mapping[str, LabelState]  # what a file may write of a triple
-
-
-class QrelsTooLargeError(EvaluationError, TooLargeError):
-    """A file of judgements is too large; nothing was imported."""
 
 
 class Line(NamedTuple):
@@ -141,7 +134,7 @@ def read_judgements(
     if threshold is not None:
         words = _grades(threshold)
     found: dict[Triple, Judged] = {}
-    problems = []
+    problems = Problems()
     for line in FORMATS[format](_unpacked(raw, file_name), file_name, graph, words):
         problem = line.problem
         if line.triple is not None:
@@ -152,7 +145,7 @@ def read_judgements(
                     f"{STATE_NAMES[first.state]}"
                 )
         if problem:
-            problems.append(f"{file_name}:{line.number}: {problem}")
+            problems.add(f"{file_name}:{line.number}: {problem}")
     if problems:
         raise EvaluationError(several(problems, _ADVICE))
     if not found:
@@ -178,22 +171,13 @@ def _no_label(word: str, words: Words, what: str) -> str:
 
 
 def _unpacked(raw: bytes, file_name: str) -> bytes:
-    if not raw.startswith(b"\x1f\x8b"):
-        return raw
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            text = file.read(MOST_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvaluationError(f"{file_name} cannot be unpacked: {error}. {_ADVICE}") from error
-    if len(text) > MOST_BYTES:
-        raise QrelsTooLargeError(f"{file_name} holds more than {MOST_BYTES:,} bytes of text. {_ADVICE}")
-    return text
+    return unpacked(raw, file_name, BOUNDS.bytes) if raw.startswith(b"\x1f\x8b") else raw
 
 
 def _tsv(text: bytes, file_name: str, graph: GraphArrays, words: Words) -> Iterator[Line]:
     """Read head, relation, tail, label. A first line of names says where label (or state), depth and filter are."""
     label, depth, reason = 3, -1, -1
-    for number, fields in tsv_lines(text, file_name):
+    for number, fields in tsv_lines(text, file_name, BOUNDS):
         if number == 1 and fields[:3] == ["head", "relation", "tail"]:
             label = next((fields.index(name) for name in ("state", "label") if name in fields), 3)
             depth, reason = (fields.index(name) if name in fields else -1 for name in ("depth", "filter"))
@@ -219,7 +203,7 @@ def _tsv(text: bytes, file_name: str, graph: GraphArrays, words: Words) -> Itera
 def _trec(text: bytes, file_name: str, graph: GraphArrays, words: Words) -> Iterator[Line]:
     """Read question id, any word, entity, relevance; 1 positive, 0 negative, -1 unjudged, or grades."""
     questions: dict[str, tuple[int, int, int] | None] = {}
-    for number, fields in tsv_lines(text, file_name):
+    for number, fields in tsv_lines(text, file_name, BOUNDS):
         cells = " ".join(fields).split()
         if len(cells) != 4:
             problem = f"has {len(cells)} words where question id, 0, entity, relevance are 4"

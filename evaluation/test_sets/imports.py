@@ -1,6 +1,7 @@
 """Import a judged test set: its triples become a pool, its judgements qrels and imported labels."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool
 from pooling.pools.build import check_name, store_seeds
-from pooling.pools.files import MAX_DEPTH, SEED_TRIPLE, excluded, read_seed_file, report_of
+from pooling.pools.files import MAX_DEPTH, SEED_TRIPLE, Problems, excluded, read_seed_file, report_of
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import write_rows
 
@@ -97,12 +98,12 @@ def _pooled(
 ) -> tuple[list[Triple], list[dict[str, object]]]:
     """Return the triples to pool, in the order of the file, and the report of those that are left out."""
     never = excluded(seeds, graph)
-    left_out: dict[str, list[str]] = {}
+    left_out: dict[str, Problems] = defaultdict(Problems)
     for triple, of in judged.items():
         if never.get(triple, SEED_TRIPLE) != SEED_TRIPLE:
             h, r, t = triple
             text = f"{file_name}:{of.line}: {graph.entities[h]} {graph.relations[r]} {graph.entities[t]}"
-            left_out.setdefault(never[triple], []).append(text)
+            left_out[never[triple]].add(text)
     return [triple for triple in judged if triple not in never], report_of(left_out)
 
 

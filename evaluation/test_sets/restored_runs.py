@@ -1,6 +1,5 @@
 """Make imported systems and their runs from the ranks and lists of an exported test set."""
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pyarrow as pa
 from django.contrib.auth.models import User
 
 from core.files.artifacts import artifact_path, sha256_of
+from core.files.lines import ON_SERVER, lines_of
 from core.people.audit_log import record
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.test_sets.archive import reason
@@ -25,7 +25,7 @@ from pooling.runs.files import RETURNED, candidates_table, parse_question_id, ra
 from pooling.runs.imports import NOT_KNOWN
 from pooling.runs.kernel import places
 from pooling.runs.score import MOST_CANDIDATES, run_folder, write_run
-from pooling.runs.trec_read import RunFile, Topics, read_run_file
+from pooling.runs.trec_read import RunFile, Topics, plain_int, read_run_file
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
 from pooling.training.train import check_name
 
@@ -160,14 +160,13 @@ def _lines(path: Path, arrays: GraphArrays) -> Iterator[tuple[int, ...]]:
     keys: dict[str, int] = {}
     number = 1
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-            for number, line in enumerate(file, 1):
-                if number == 1:
-                    continue
-                question, answer, *numbers = line.rstrip("\n").split("\t")
-                strict, first, last, candidates, returned = map(int, numbers)
-                if question not in keys:
-                    keys[question] = parse_question_id(question, arrays)
-                yield keys[question], arrays.entity_index[answer], strict, first, last, candidates, returned
-    except (OSError, EOFError, KeyError, ValueError) as error:
+        for number, line in lines_of(path, ON_SERVER):
+            if number == 1:
+                continue
+            question, answer, *numbers = line.split("\t")
+            strict, first, last, candidates, returned = map(plain_int, numbers)
+            if question not in keys:
+                keys[question] = parse_question_id(question, arrays)
+            yield keys[question], arrays.entity_index[answer], strict, first, last, candidates, returned
+    except (KeyError, ValueError) as error:
         raise EvaluationError(f"{path.name}:{number}: cannot be read ({reason(error)}). {_ADVICE}") from error

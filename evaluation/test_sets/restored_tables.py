@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.files.lines import ON_SERVER
 from evaluation.labels.frozen import SETTLED
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.qrels import STATE_NAMES
 from evaluation.test_sets.labels import QUESTION_COLUMNS
 from pooling.graphs.kernels.graph_arrays import GraphArrays
-from pooling.pools.files import read_pool_file, read_tsv, several, triple_ids
+from pooling.pools.files import Problems, read_pool_file, read_tsv, several, triple_ids
 from pooling.pools.kernels.filters import REASONS
 from pooling.pools.kernels.gathering import Gathered
 
@@ -35,10 +36,10 @@ class Judgements(NamedTuple):
 
 def read_judgement_table(path: Path, graph: GraphArrays) -> Judgements:
     """Read every line of judgements.tsv; EvaluationError names the lines that cannot be."""
-    problems: list[str] = []
+    problems = Problems()
     triples: list[tuple[int, int, int]] = []
     columns: list[tuple[int, int, str]] = []
-    for number, fields in read_tsv(path):
+    for number, fields in read_tsv(path, ON_SERVER):
         if number == 1:
             if fields[: len(HEADER)] != HEADER:
                 raise EvaluationError(f"{path.name}:1: the columns are not {', '.join(HEADER)}. {_ADVICE}")
@@ -50,7 +51,7 @@ def read_judgement_table(path: Path, graph: GraphArrays) -> Judgements:
                 if word not in known:
                     problem = f"{word[:40]!r} is not one of {', '.join(filter(None, known))}"
         if problem or triple is None:
-            problems.append(f"{path.name}:{number}: {problem}")
+            problems.add(f"{path.name}:{number}: {problem}")
             continue
         triples.append(triple)
         columns.append((_STATES[state], SETTLED.index(settled), reason))
@@ -70,7 +71,7 @@ def read_judgement_table(path: Path, graph: GraphArrays) -> Judgements:
 
 def read_gathered(path: Path, seeds: np.ndarray, graph: GraphArrays, contributors: list[str]) -> Gathered:
     """Read pool.tsv; its findings hold indices into `contributors`, which name more systems than it may."""
-    read = read_pool_file(path, seeds, graph, known_too=True)
+    read = read_pool_file(path, seeds, graph, known_too=True, bounds=ON_SERVER)
     if read.report or not set(read.contributors) <= set(contributors):
         raise EvaluationError(f"{path.name} does not fit the graph and seeds of its test set. {_ADVICE}")
     place = np.array([contributors.index(name) for name in read.contributors], dtype=np.uint8)
@@ -84,17 +85,17 @@ def read_words(path: Path, judged: Judgements, graph: GraphArrays) -> np.ndarray
     """Return the lines of questions.tsv of each triple, without the triple, str[n]; EvaluationError names bad lines."""
     of = {triple: i for i, triple in enumerate(map(tuple, judged.triples.tolist()))}
     words: list[list[str]] = [[] for _ in of]
-    problems: list[str] = []
-    for number, fields in read_tsv(path):
+    problems = Problems()
+    for number, fields in read_tsv(path, ON_SERVER):
         if number == 1:
             if tuple(fields) != QUESTION_COLUMNS:
                 raise EvaluationError(f"{path.name}:1: the columns are not {', '.join(QUESTION_COLUMNS)}. {_ADVICE}")
             continue
         triple, problem = triple_ids(fields, graph) if len(fields) == len(QUESTION_COLUMNS) else (None, "")
         if triple is None:
-            problems.append(f"{path.name}:{number}: {problem or f'has {len(fields)} columns'}")
+            problems.add(f"{path.name}:{number}: {problem or f'has {len(fields)} columns'}")
         elif triple not in of:
-            problems.append(f"{path.name}:{number}: its triple is not in judgements.tsv")
+            problems.add(f"{path.name}:{number}: its triple is not in judgements.tsv")
         else:
             words[of[triple]].append("\t".join(fields[3:]))
     if problems:

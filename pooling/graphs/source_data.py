@@ -11,6 +11,7 @@ from core.errors import TooLargeError, UserError
 from pooling.enums import GraphSource, Split
 
 MAX_PROBLEMS = 20  # shown at once
+MOST_PROBLEMS = 10_000  # counted, of one kind in one file
 MAX_EXAMPLES = 5  # of one kind in a report
 
 Codes = npt.NDArray[np.int64]
@@ -86,7 +87,8 @@ def raise_problems(problems: list[str]) -> None:
     """Raise a GraphError with the first problems, one per line, if there are any."""
     if problems:
         more = len(problems) - MAX_PROBLEMS
-        shown = problems[:MAX_PROBLEMS] + ([f"… and {more:,} more problems."] if more > 0 else [])
+        least = "at least " if len(problems) >= MOST_PROBLEMS else ""
+        shown = problems[:MAX_PROBLEMS] + ([f"… and {least}{more:,} more problems."] if more > 0 else [])
         raise GraphError("\n".join(shown))
 
 

@@ -1,7 +1,7 @@
 """Read a folder of TSV files: fast on millions of lines, exact about the line that is wrong."""
 
-import gzip
-import zlib
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from core.files.lines import LinesError, unpacked
 from pooling.enums import GraphSource, Split
 from pooling.graphs.source_data import (
     MAX_EXAMPLES,
+    MOST_PROBLEMS,
     GraphError,
     GraphSourceData,
     SideTable,
@@ -36,6 +38,8 @@ SIDE_TABLES: dict[str, tuple[tuple[str, ...], frozenset[int]]] = {
     "entity_links": (("entity", "link"), frozenset()),
 }
 MAX_RELATION_LENGTH = 500  # as pooling.models.Relation has it
+MOST_BYTES = 4 << 30  # of a file, unpacked
+MOST_LINES = 50_000_000
 _TAB, _NEWLINE, _RETURN, _NUL = 9, 10, 13, 0
 
 
@@ -127,9 +131,9 @@ def _read_side_table(folder: Path, stem: str, problems: list[str]) -> SideTable 
 def _bytes_of(path: Path, problems: list[str]) -> bytes:
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        problems.append(f"{path.name}: is not a whole gzip file: copy it again, or unpack it yourself.")
+        return unpacked(data, path.name, MOST_BYTES) if path.suffix == ".gz" else data
+    except LinesError as error:
+        problems.append(str(error))
     except OSError as error:
         problems.append(f"{path.name}: cannot be read ({error.strerror}): check the file and its permissions.")
     return b""
@@ -149,6 +153,9 @@ def split_fields(
         data = data.replace(b"\r\n", b"\n")
     if data and not data.endswith(b"\n"):
         data += b"\n"
+    if (lines := data.count(b"\n")) > MOST_LINES:
+        problems.append(f"{file}: has {lines:,} lines, and at most {MOST_LINES:,} are read.")
+        return empty
     text = np.frombuffer(data, np.uint8)
     separators = np.flatnonzero((text == _TAB) | (text == _NEWLINE))
     line_ends = np.flatnonzero(text[separators] == _NEWLINE)  # as indices into separators
@@ -174,20 +181,23 @@ def _bad_bytes(data: bytes, text: npt.NDArray[np.uint8], ends: npt.NDArray[np.in
     try:
         data.decode()
     except UnicodeDecodeError:
-        for line, content in enumerate(data.split(b"\n")[:-1], 1):
-            try:
-                content.decode()
-            except UnicodeDecodeError as error:
-                byte = content[error.start]
-                found.append((line, f"byte 0x{byte:02x} is not UTF-8: save the file as UTF-8."))
+        found += islice(_not_text(data), MOST_PROBLEMS)
     for code, name in ((_RETURN, "a carriage return"), (_NUL, "a NUL byte")):
         lines = np.unique(np.searchsorted(ends, np.flatnonzero(text == code))) + 1
-        found += [(int(line), f"there is {name} inside the line: take it out.") for line in lines]
+        found += [(int(line), f"there is {name} inside the line: take it out.") for line in lines[:MOST_PROBLEMS]]
     return found
 
 
+def _not_text(data: bytes) -> Iterator[tuple[int, str]]:
+    for line, content in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            yield line, f"byte 0x{content[error.start]:02x} is not UTF-8: save the file as UTF-8."
+
+
 def _bad_widths(widths: npt.NDArray[np.int64], columns: tuple[str, ...]) -> list[tuple[int, str]]:
-    wrong = np.flatnonzero(widths != len(columns))
+    wrong = np.flatnonzero(widths != len(columns))[:MOST_PROBLEMS]
     expected = f"{len(columns)} ({', '.join(columns)}, separated by tabs): correct the line or remove it."
     return [(int(line) + 1, f"{plural(int(widths[line]), 'column')} instead of {expected}") for line in wrong]
 
@@ -202,10 +212,10 @@ def _empty_fields(
     ends = np.cumsum(widths)
     lines = np.searchsorted(ends, empty, side="right")
     places = empty - (ends - widths)[lines]
+    wrong = (widths[lines] == len(columns)) & ~np.isin(places, list(may_be_empty))
     return [
         (int(line) + 1, f"column {place + 1} ({columns[place]}) is empty: fill it in or remove the line.")
-        for line, place in zip(lines, places, strict=True)
-        if widths[line] == len(columns) and int(place) not in may_be_empty
+        for line, place in zip(lines[wrong][:MOST_PROBLEMS], places[wrong], strict=False)
     ]
 
 

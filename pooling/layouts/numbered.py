@@ -60,7 +60,7 @@ def _strings(source: SourceFiles, name: str, names: Mapping[str, str], used: set
 def with_dictionaries(source: SourceFiles, found: Found) -> None:
     """Put names in the place of numbers where triples are numbers, and files have the names (.dict, or 2id.txt)."""
     fields = {field for triples in found.splits.values() for row in triples.rows[:100] for field in row}
-    are_numbers = all(field.isdigit() for field in fields)
+    are_numbers = all(field.isdecimal() for field in fields)
     for files in (DICTIONARIES, NUMBERS):
         paths = [by_name(source, name) for name in files]
         if not all(paths):
@@ -78,7 +78,7 @@ def _numbers(source: SourceFiles, path: str) -> dict[str, str]:
     data = source.read(path)
     if path.endswith(".dict"):
         return numbered_names(data, path)
-    has_count = text_lines(data, path)[0].strip().isdigit()
+    has_count = text_lines(data, path)[0].strip().isdecimal()
     found = numbered_names(data, path, name_first=True, skip=int(has_count))
     if has_count:
         check_count(data, path, len(found))

@@ -63,7 +63,7 @@ def _mapping(source: SourceFiles, name: str) -> dict[str, str]:
     if not path:
         raise GraphError(f"mapping/{name} is missing: it says which name each number stands for.")
     rows = read_table(source.read(path), path, "comma").rows
-    return {row[0]: row[1] for row in rows if row[0].isdigit()}  # the first line names the columns
+    return {row[0]: row[1] for row in rows if row[0].isdecimal()}  # the first line names the columns
 
 
 def _with_header(data: bytes, file: str) -> TextTable:

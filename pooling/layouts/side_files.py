@@ -130,6 +130,8 @@ def _json(source: SourceFiles, name: str, found: Found) -> dict[str, Any]:
         known = json.loads(decoded(source.read(path), path))
     except json.JSONDecodeError as error:
         raise GraphError(f"{path}:{error.lineno}: this is not JSON ({error.msg}): copy the file again.") from None
+    except RecursionError:
+        raise GraphError(f"{path}: this is JSON within JSON, too deep to be read: copy the file again.") from None
     if not isinstance(known, dict):
         raise GraphError(f"{path}: a list where there is an object with a key for each entity.")
     return known
@@ -145,7 +147,7 @@ def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: in
     for i, row in enumerate(table.rows):
         number, name = (row[1], row[0]) if name_first else (row[0], row[1])
         number = number.strip()
-        if not number.isdigit():
+        if not number.isdecimal():
             raise GraphError(f"{file}:{table.lines[i]}: {number!r} is not a number: correct the line.")
         if number in found:
             raise GraphError(f"{file}:{table.lines[i]}: number {number} is there twice: correct one of the lines.")

@@ -14,6 +14,8 @@ from pooling.graphs.source_data import GraphError, GraphTooLargeError
 
 MOST_BYTES = 4 << 30  # of all files that are read, unpacked
 MOST_FILES = 10_000
+LEAST_LINE = 20  # bytes of a usual line: files of n bytes may have n / 20 lines together, each costs memory
+FEW_LINES = 10_000
 PART = 1 << 20
 Reader = Callable[[int], bytes]  # most bytes -> the file
 
@@ -22,13 +24,14 @@ Reader = Callable[[int], bytes]  # most bytes -> the file
 class SourceFiles:
     """Hold the files of a source by their path in it, without the ending .gz; `name` is what messages call it.
 
-    `most`: bytes of all files together, unpacked; `sizes`: of those that were read.
+    `most`: bytes of all files together, unpacked; `sizes` and `lines`: of those that were read.
     """
 
     name: str
     readers: dict[str, Reader]
     most: int
     sizes: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.readers)
@@ -41,6 +44,9 @@ class SourceFiles:
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
             raise GraphError(f"{path} cannot be read ({error}): copy or pack it again.") from None
         self.sizes[path] = len(data)
+        self.lines[path] = max(data.count(b"\n"), data.count(b"\r"))
+        if sum(self.lines.values()) > (most := max(self.most // LEAST_LINE, FEW_LINES)):
+            raise GraphTooLargeError(f"{path} has more lines than the {most:,} that are read: import a part of them.")
         return data
 
 

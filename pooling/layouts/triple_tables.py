@@ -33,7 +33,7 @@ def read_splits(
 def _has_count(data: bytes, file: str) -> bool:
     """Return whether the first line is a number alone, above lines of several fields."""
     lines = [line for line in text_lines(data, file) if line.strip()]
-    return len(lines) > 1 and lines[0].strip().isdigit() and not lines[1].strip().isdigit()
+    return len(lines) > 1 and lines[0].strip().isdecimal() and not lines[1].strip().isdecimal()
 
 
 def _table(data: bytes, file: str, options: LayoutOptions, has_count: bool) -> TextTable:
@@ -93,7 +93,7 @@ def sniffed_order(tables: Iterable[TextTable], counted: bool = False) -> str:
     second has some. It is not if it alone has names of the first column. Numbers below a count are htr (OpenKE).
     """
     rows = [row for table in tables if not roles_of(table.header) for row in table.rows]
-    if counted and all(field.isdigit() for row in rows[:100] for field in row[:3]):
+    if counted and all(field.isdecimal() for row in rows[:100] for field in row[:3]):
         return "htr"
     first, middle, last = ({row[i].strip() for row in rows} for i in range(3))
     middle_is_known, last_is_known = not first.isdisjoint(middle), not first.isdisjoint(last)

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from core.database import held, insert_rows, named_once
 from core.enums import LIVE
+from core.files.lines import SENT, Bounds
 from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
@@ -217,6 +218,7 @@ def import_pool(
     seeds_file: Path,
     filters: Sequence[str] = DEFAULT_FILTERS,
     user: User | None = None,
+    bounds: Bounds = SENT,
 ) -> Pool:
     """Import a pool made elsewhere: its file names triples, depths, and perhaps who found them.
 
@@ -225,8 +227,8 @@ def import_pool(
     """
     check_name(name)
     arrays = open_graph(graph)
-    seeds = read_seed_file(seeds_file, arrays)
-    read = read_pool_file(file, seeds, arrays)
+    seeds = read_seed_file(seeds_file, arrays, bounds)
+    read = read_pool_file(file, seeds, arrays, bounds=bounds)
     with named_once(lambda: check_name(name)):
         held(graph)
         pool = Pool.objects.create(

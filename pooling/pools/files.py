@@ -1,14 +1,15 @@
 """Read seed files and pool files made elsewhere, line by line."""
 
-import gzip
+import io
 import re
-import zlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from core.files.lines import SENT, Bounds, lines_of, text_lines
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
@@ -18,34 +19,30 @@ EXAMPLES = 20
 SEED_TRIPLE = "seed triple"
 
 
-def read_tsv(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and fields of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
-    yield from ((number, line.split("\t")) for number, line in read_lines(path))
+class Problems:
+    """Collect what is wrong with a file: the first problems in words, and the count of all."""
+
+    def __init__(self) -> None:
+        self.first: list[str] = []
+        self.count = 0
+
+    def add(self, problem: str) -> None:
+        self.count += 1
+        if self.count <= EXAMPLES:
+            self.first.append(problem)
+
+    def __bool__(self) -> bool:
+        return self.count > 0
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not empty; plain or .gz. PoolError if it cannot be read."""
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:  # the last two: a damaged .gz
-        raise PoolError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    yield from _text_lines(raw, path.name)
+def read_tsv(path: Path, bounds: Bounds = SENT) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and fields of each line that is not empty; plain or .gz. LinesError if it cannot be read."""
+    yield from ((number, line.split("\t")) for number, line in lines_of(path, bounds))
 
 
-def tsv_lines(raw: bytes, name: str) -> Iterator[tuple[int, list[str]]]:
+def tsv_lines(raw: bytes, name: str, bounds: Bounds = SENT) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and fields of each line of a file's content that is not empty; messages call it `name`."""
-    yield from ((number, line.split("\t")) for number, line in _text_lines(raw, name))
-
-
-def _text_lines(raw: bytes, name: str) -> Iterator[tuple[int, str]]:
-    try:
-        text = raw.decode("utf-8-sig")  # a byte-order mark is not part of the first name
-    except UnicodeDecodeError as error:
-        damaged = raw[: error.start].count(b"\n") + 1
-        raise PoolError(f"{name}:{damaged}: is not UTF-8; save the file as UTF-8.") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            yield number, line.rstrip("\r")
+    yield from ((number, line.split("\t")) for number, line in text_lines(io.BytesIO(raw), name, bounds))
 
 
 def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, int, int] | None, str]:
@@ -61,18 +58,21 @@ def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, in
     return (graph.entity_index[head], graph.relation_index[relation], graph.entity_index[tail]), ""
 
 
-def several(problems: Sequence[str], advice: str) -> str:
+def several(problems: Sequence[str] | Problems, advice: str) -> str:
     """List up to 20 problems, one a line, then what to do."""
-    more = [f"… and {len(problems) - EXAMPLES} more"] if len(problems) > EXAMPLES else []
-    return "\n".join([*problems[:EXAMPLES], *more, advice])
+    first, count = (
+        (problems.first, problems.count) if isinstance(problems, Problems) else (problems[:EXAMPLES], len(problems))
+    )
+    more = [f"… and {count - EXAMPLES} more"] if count > EXAMPLES else []
+    return "\n".join([*first, *more, advice])
 
 
-def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
+def read_seed_file(path: Path, graph: GraphArrays, bounds: Bounds = SENT) -> np.ndarray:
     """Read seed triples int32[n, 3] from a TSV of head, relation, tail; each must be a test triple of the graph."""
     test = set(map(tuple, graph.test.tolist()))
     seeds: dict[tuple[int, int, int], int] = {}
-    problems = []
-    for number, fields in read_tsv(path):
+    problems = Problems()
+    for number, fields in read_tsv(path, bounds):
         triple, problem = triple_ids(fields, graph) if len(fields) == 3 else (None, "")
         if len(fields) != 3:
             problem = f"has {len(fields)} columns where head, relation, tail are 3"
@@ -81,7 +81,7 @@ def read_seed_file(path: Path, graph: GraphArrays) -> np.ndarray:
         elif triple is not None and triple in seeds:
             problem = f"repeats line {seeds[triple]}"
         if problem:
-            problems.append(f"{path.name}:{number}: {problem}")
+            problems.add(f"{path.name}:{number}: {problem}")
         elif triple is not None:
             seeds[triple] = number
     if problems:
@@ -99,32 +99,34 @@ class PoolFile(NamedTuple):
     report: list[dict[str, object]]
 
 
-def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays, *, known_too: bool = False) -> PoolFile:
+def read_pool_file(
+    path: Path, seeds: np.ndarray, graph: GraphArrays, *, known_too: bool = False, bounds: Bounds = SENT
+) -> PoolFile:
     """Read a TSV of head, relation, tail, smallest depth [, provenance `system:side:rank;…`].
 
     A line of the wrong shape refuses the file; a line that a pool cannot hold is left out and reported. `known_too`:
     known facts and seeds are kept as given.
     """
-    refused: list[str] = []
-    left_out: dict[str, list[str]] = {}
+    refused = Problems()
+    left_out: dict[str, Problems] = defaultdict(Problems)
     contributors: dict[str, int] = {}
     lines: dict[tuple[int, int, int], int] = {}
     depths: list[int] = []
     findings: list[list[tuple[int, int, int]]] = []
     never = {} if known_too else excluded(seeds, graph)
-    for number, fields in read_tsv(path):
+    for number, fields in read_tsv(path, bounds):
         where = f"{path.name}:{number}"
         problem, depth, found = _shape(fields, contributors)
         if problem:
-            refused.append(f"{where}: {problem}")
+            refused.add(f"{where}: {problem}")
             continue
         triple, unknown = triple_ids(fields, graph)
         if triple is None:
-            left_out.setdefault("unknown entity or relation", []).append(f"{where}: {unknown}")
+            left_out["unknown entity or relation"].add(f"{where}: {unknown}")
         elif triple in lines:
-            left_out.setdefault("repeated triple", []).append(f"{where}: repeats line {lines[triple]}")
+            left_out["repeated triple"].add(f"{where}: repeats line {lines[triple]}")
         elif triple in never:
-            left_out.setdefault(never[triple], []).append(f"{where}: {' '.join(fields[:3])}")
+            left_out[never[triple]].add(f"{where}: {' '.join(fields[:3])}")
         else:
             lines[triple] = number
             depths.append(depth)
@@ -140,9 +142,9 @@ def read_pool_file(path: Path, seeds: np.ndarray, graph: GraphArrays, *, known_t
     return PoolFile(gathered, list(contributors), report_of(left_out))
 
 
-def report_of(left_out: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
+def report_of(left_out: Mapping[str, Problems]) -> list[dict[str, object]]:
     """Return Pool.report of the lines that were left out, by the kind of what is wrong with them."""
-    return [{"kind": kind, "count": len(at), "examples": at[:EXAMPLES]} for kind, at in left_out.items()]
+    return [{"kind": kind, "count": at.count, "examples": at.first} for kind, at in left_out.items()]
 
 
 def excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str]:

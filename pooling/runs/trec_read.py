@@ -1,9 +1,10 @@
 """Read runs in TREC form line by line; a refusal names the wrong lines."""
 
 import gzip
+import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.parse import unquote
@@ -211,19 +212,28 @@ def _misshapen(columns: int) -> str:
     return f"has {columns} columns where question id, Q0, entity, rank, score, tag are {COLUMNS}"
 
 
+def plain_int(word: str) -> int:
+    """Return a whole number of at most 18 digits; ValueError for 1_000 and other digits, which Python takes too."""
+    if not re.fullmatch(r"[-+]?[0-9]{1,18}", word.strip()):
+        raise ValueError(f"{word[:40]!r} is not a whole number")
+    return int(word)
+
+
 def _each(words: list[bytes], read: Callable[[bytes], float], dtype: np.dtype, otherwise: float) -> np.ndarray:
-    """Read every word as a number; `otherwise` if it is not one."""
+    """Read every word as a number; `otherwise` if it is not one, or is 1_000, which Python takes for one."""
 
     def one(word: bytes) -> float:
         try:
+            if b"_" in word:
+                return otherwise
             return np.array(read(word), dtype=dtype).item()
         except (ValueError, OverflowError):
             return otherwise
 
-    try:
-        return np.fromiter(map(read, words), dtype, len(words))
-    except (ValueError, OverflowError):
-        return np.fromiter(map(one, words), dtype, len(words))
+    with suppress(ValueError, OverflowError):
+        if b"_" not in b" ".join(words):
+            return np.fromiter(map(read, words), dtype, len(words))
+    return np.fromiter(map(one, words), dtype, len(words))
 
 
 def entity_of(word: str, graph: GraphArrays, *, quoted: bool = True) -> int | str:

@@ -37,7 +37,7 @@ def check_port(bind: str) -> None:
 def address(text: str) -> str:
     """Return HOST:PORT as it was given, if it is one."""
     host, colon, port = text.rpartition(":")
-    if not (host and colon and port.isdigit() and int(port) < 65536):
+    if not (host and colon and port.isdecimal() and int(port) < 65536):
         raise ArgumentTypeError(f"{text}: give HOST:PORT, as in 127.0.0.1:8000")
     return text
 

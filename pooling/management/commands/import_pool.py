@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from core.files.lines import ON_SERVER
 from core.management.shell import ShellCommand
 from pooling.graphs.opening import get_graph
 from pooling.management.pool_command import filters_named, irregular_lines, pool_line
@@ -27,7 +28,7 @@ class Command(ShellCommand):
     def handle(self, *args: Any, **options: Any) -> str:
         filters, graph = filters_named(options["filters"]), get_graph(options["graph"])
         name, file, seeds = options["name"], options["file"], options["seeds"]
-        pool = import_pool(graph, name=name, file=file, seeds_file=seeds, filters=filters)
+        pool = import_pool(graph, name=name, file=file, seeds_file=seeds, filters=filters, bounds=ON_SERVER)
         self.warn(irregular_lines(pool))
         found = diagnosis_of(pool)
         return "\n".join([pool_line(pool), *(diagnosis_says(found) if found else ())])

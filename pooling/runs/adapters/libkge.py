@@ -20,7 +20,7 @@ from pooling.runs.adapters.base import (
     question_of_ids,
 )
 from pooling.runs.adapters.members import members, names_of
-from pooling.runs.trec_read import Wrong
+from pooling.runs.trec_read import Wrong, plain_int
 
 TRACE, ENTITIES, RELATIONS = "trace.yaml", "entity_ids.del", "relation_ids.del"
 FIELD = re.compile(r"[{ ](\w+): ([^,}\[]+)")
@@ -39,9 +39,12 @@ def knows(path: Path) -> bool:
 def _ids(outside: Outside, name: str, text: str, index: dict[str, int]) -> np.ndarray:
     """Return the graph's id of each of LibKGE's, int64[n]; -1 where the graph lacks the key."""
     pairs = [line.split("\t", 1) for line in text.splitlines() if line]
-    if not pairs or not all(len(pair) == 2 and pair[0].isdigit() for pair in pairs):
+    if not pairs or not all(len(pair) == 2 and re.fullmatch("[0-9]{1,9}", pair[0]) for pair in pairs):
         raise outside.refusal(f"{name} has a line that is not `number TAB key`; {NONE_IMPORTED}")
-    found = np.full(max(int(number) for number, _ in pairs) + 1, -1, np.int64)
+    largest = max(int(number) for number, _ in pairs)
+    if largest > 10 * len(pairs) + 1000:  # LibKGE numbers from 0; an array has a place for each number
+        raise outside.refusal(f"{name} has number {largest:,} and {len(pairs):,} lines; {NONE_IMPORTED}")
+    found = np.full(largest + 1, -1, np.int64)
     for number, key in pairs:
         found[int(number)] = index.get(key, -1)
     return found
@@ -62,7 +65,7 @@ def _examples(outside: Outside, text: str) -> tuple[np.ndarray, list[str]]:
         rank = entry.get("rank_filtered_with_test", entry.get("rank_filtered", ""))
         try:
             side = ("sp", "po").index(entry["task"])
-            rows.append([int(entry["s"]), int(entry["p"]), int(entry["o"]), side, int(rank)])
+            rows.append([plain_int(entry["s"]), plain_int(entry["p"]), plain_int(entry["o"]), side, plain_int(rank)])
         except (KeyError, ValueError) as error:
             raise outside.refusal(
                 f"{TRACE} has a line without s, p, o, task or rank_filtered: {line[:200]}; {NONE_IMPORTED}"

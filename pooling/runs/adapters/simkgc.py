@@ -73,7 +73,7 @@ def _files(outside: Outside) -> tuple[list[list[dict[str, Any]]], Any, Any]:
     for name, data in members(outside, lambda name: name.endswith(".json")).items():
         try:
             content = json.loads(data)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise outside.refusal(f"{name} is not JSON ({error}); {NONE_IMPORTED}") from error
         if isinstance(content, list) and content and isinstance(content[0], dict):
             if set(content[0]) >= KEYS:
@@ -127,7 +127,8 @@ def _candidates(outside: Outside, one: Any) -> dict[str, float]:
     try:
         texts, candidates = [one[key] for key in KEYS], json.loads(one["topk_score_info"])
         numbers = [*candidates.values(), one.get("rank") or 0]
-    except (KeyError, TypeError, ValueError, AttributeError):
+        int(numbers[-1])  # OverflowError: 1e999
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         texts, candidates, numbers = [None], {}, []
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int | float) for n in numbers):
         raise outside.refusal(

@@ -8,8 +8,8 @@ import pytest
 
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import current_template, read_templates, save_changes, save_template, templates_tsv
+from core.files.lines import LinesError
 from core.models import AuditEntry
-from pooling.errors import PoolError
 from pooling.models import Graph, Relation
 from pooling.questions.templates import TemplateError
 
@@ -79,10 +79,10 @@ def test_every_bad_line_is_named(graph: Graph) -> None:
 @pytest.mark.parametrize(
     ("raw", "error", "message"),
     [
-        (b"lived_in\t\xff\t\t\n", PoolError, r"t.tsv:1: is not UTF-8"),
-        (NEW.encode("utf-16"), PoolError, r"t.tsv:1: is not UTF-8"),
+        (b"lived_in\t\xff\t\t\n", LinesError, r"t.tsv:1: is not UTF-8"),
+        (NEW.encode("utf-16"), LinesError, r"t.tsv:1: is not UTF-8"),
         (b"lived_in\t{subject}\t{subject}\t{object}\n", TemplateError, r"the statement has no \{object\}"),
-        (b"lived_in\t{subject} {object} \x00\t{subject}\t{object}\n", TemplateError, "control character"),
+        (b"lived_in\t{subject} {object} \x01\t{subject}\t{object}\n", TemplateError, "control character"),
         (b"lived_in\t{subject} {object} {{x}}\t{subject}\t{object}\n", TemplateError, "braces other than"),
     ],
 )

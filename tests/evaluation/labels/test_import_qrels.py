@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
+from core.files.lines import Bounds
 from core.models import AuditEntry
 from evaluation.labels import import_qrels as module
 from evaluation.labels.import_qrels import import_qrels
@@ -256,14 +257,14 @@ def test_bad_trec_lines_are_all_named(labelled: Pool):
         (b"head\trelation\ttail\tlabel\n", "f has no judgements; nothing was imported."),
         (b"p7\tknows\t\xff\t1\n", "f:1: is not UTF-8; save the file as UTF-8."),
         (gzip.compress(b"x" * 100, mtime=0)[:-4],
-         "f cannot be unpacked: Compressed file ended before the end-of-stream marker "
-            "was reached. Correct the file; nothing was imported."),
-        (gzip.compress(b"\n" * 1001, mtime=0),
-         "f holds more than 1,000 bytes of text. Correct the file; nothing was imported."),
+         "f is a damaged .gz file (Compressed file ended before the end-of-stream marker was reached): copy or pack it "
+            "again."),
+        (gzip.compress(b"x" * 1001, mtime=0), "f holds more than 1,000 bytes of text, the most that are read here."),
+        (b"\n" * 101, "f has more than 100 lines, the most that are read here."),
     ],
 )  # fmt: skip
 def test_a_file_that_is_none_is_refused(pool: Pool, monkeypatch, raw: bytes, message: str):
-    monkeypatch.setattr(module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(module, "BOUNDS", Bounds(1000, 100))
     with pytest.raises(UserError) as caught:
         import_qrels(pool, "theirs", raw, "f")
     assert str(caught.value) == message

@@ -143,7 +143,10 @@ def test_read_tsv_same_split_twice_refused(folder):
 def test_read_tsv_broken_gzip(folder):
     (folder / "train.tsv").unlink()
     (folder / "train.tsv.gz").write_bytes(gzip.compress(TRAIN)[:-9])
-    assert refusal(folder) == ["train.tsv.gz: is not a whole gzip file: copy it again, or unpack it yourself."]
+    assert refusal(folder) == [
+        "train.tsv.gz is a damaged .gz file (Compressed file ended before the end-of-stream marker was reached): "
+        "copy or pack it again."
+    ]
 
 
 def test_read_tsv_template_refused_with_line(folder):

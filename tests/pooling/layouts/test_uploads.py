@@ -210,3 +210,12 @@ def test_job_names_its_graph_before_there_is_one(boss: User, monkeypatch):
     monkeypatch.setattr(uploads, "AT_ONCE", 6)
     job = import_upload(keep_upload(sent(FILES), boss), "g", LayoutOptions(), "keep", boss)
     assert render_to_string("pooling/jobs/subject.html", {"job": job}).strip() == "g"
+
+
+def test_a_small_archive_of_many_lines_is_refused(boss: User, monkeypatch):
+    """Each line costs memory as a row: 20 bytes a line are usual."""
+    monkeypatch.setattr(uploads, "MOST_BYTES", 1_000_000)
+    files = {**FILES, "train.tsv": TRAIN + "a\tb\tc\n" * 60_000}
+    kept = keep_upload(sent({"g.zip": zipped(files)}), boss)
+    with pytest.raises(GraphError, match=r"train\.tsv has more lines than the 50,000 that are read"):
+        read_upload(kept, LayoutOptions())

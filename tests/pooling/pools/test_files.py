@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.files.lines import Bounds, LinesError, LinesTooLargeError
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.pools.files import read_pool_file, read_seed_file, read_tsv
@@ -152,18 +154,19 @@ def test_plain_and_gz_files_are_read_alike(tmp_path):
     ("name", "content", "message"),
     [
         ("x.tsv", b"a\tb\nc\t\xff\n", "x.tsv:2: is not UTF-8; save the file as UTF-8."),
-        ("x.tsv.gz", b"no gzip", "{folder}/x.tsv.gz: Not a gzipped file (b'no')"),
+        ("x.tsv.gz", b"no gzip", "x.tsv.gz is a damaged .gz file (Not a gzipped file (b'no')): copy or pack it again."),
         (
             "x.tsv.gz",
             gzip.compress(b"a\tb\n" * 99, mtime=0)[:20],
-            "{folder}/x.tsv.gz: Compressed file ended before the end-of-stream marker was reached",
+            "x.tsv.gz is a damaged .gz file (Compressed file ended before the end-of-stream marker was reached): copy "
+            "or pack it again.",
         ),
         ("y.tsv", b"", "{folder}/x.tsv: No such file or directory"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(PoolError) as caught:
+    with pytest.raises(LinesError) as caught:
         list(read_tsv(tmp_path / name.replace("y", "x")))
     assert str(caught.value) == message.format(folder=tmp_path)
 
@@ -171,3 +174,27 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, name, content, message):
 def test_a_byte_order_mark_is_no_part_of_the_first_name(graph, tmp_path):
     (tmp_path / "seeds.tsv").write_bytes(b"\xef\xbb\xbfc\tknows\ta\n")
     assert read_seed_file(tmp_path / "seeds.tsv", graph).tolist() == [[2, 0, 0]]
+
+
+def test_a_small_gz_of_many_wrong_lines_costs_little_memory(graph, tmp_path):
+    """Each wrong line was kept in words: 34 kB became 2.8 GB."""
+    (tmp_path / "seeds.tsv.gz").write_bytes(gzip.compress(b"a\n" * 300_000))
+    (tmp_path / "pool.tsv.gz").write_bytes(gzip.compress(b"x\ty\tz\t1\n" * 300_000))
+    tracemalloc.start()
+    with pytest.raises(PoolError, match="and 299980 more"):
+        read_seed_file(tmp_path / "seeds.tsv.gz", graph)
+    [unknown] = read_pool_file(tmp_path / "pool.tsv.gz", SEEDS, graph).report
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (unknown["count"], len(unknown["examples"])) == (300_000, 20)
+    assert most < 3_000_000
+
+
+def test_seed_and_pool_files_have_bounds(graph, tmp_path):
+    (tmp_path / "x.tsv").write_text("a\tknows\td\t1\n" * 11)
+    for read in (
+        lambda: read_seed_file(tmp_path / "x.tsv", graph, Bounds(1000, 10)),
+        lambda: read_pool_file(tmp_path / "x.tsv", SEEDS, graph, bounds=Bounds(1000, 10)),
+    ):
+        with pytest.raises(LinesTooLargeError, match="more than 10 lines"):
+            read()

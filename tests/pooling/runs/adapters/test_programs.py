@@ -106,6 +106,13 @@ def test_a_libkge_trace_that_cannot_be_read_says_what_to_do(town: Graph, tmp_pat
     libkge_folder(town, folder, (7, 3))
     write(folder / "entity_ids.del", "0\tnobody\n")
     assert "is in no id file" in refusal(town, folder)
+    write(folder / "entity_ids.del", "99999999\tnobody\n")  # an array of that many ids would be 800 MB
+    assert "has number 99,999,999 and 1 lines" in refusal(town, folder)
+    for number in ("²", "1_0", "99999999999"):
+        write(folder / "entity_ids.del", f"{number}\tnobody\n")
+        assert "has a line that is not `number TAB key`" in refusal(town, folder)
+    libkge_folder(town, folder, ("1_0", 3))
+    assert "has a line without s, p, o, task or rank_filtered" in refusal(town, folder)
     (folder / "relation_ids.del").unlink()
     assert "lacks relation_ids.del" in refusal(town, folder)
 

@@ -1,0 +1,93 @@
+"""Read the lines of a text file, plain or gzip, within bounds: what is small as sent may be huge when unpacked."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from core.errors import TooLargeError, UserError
+
+LONGEST_LINE = 1 << 20  # bytes
+DAMAGED = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
+
+
+class Bounds(NamedTuple):
+    """Say how many bytes a file may have, unpacked, and how many lines."""
+
+    bytes: int
+    lines: int
+
+
+SENT = Bounds(100_000_000, 2_000_000)  # of a file that a page or the API takes
+ON_SERVER = Bounds(4 << 30, 10_000_000)  # of a file that a command reads
+
+
+class LinesError(UserError):
+    """A file is not text of lines."""
+
+
+class LinesTooLargeError(LinesError, TooLargeError):
+    """A file has more bytes or lines than are read."""
+
+
+def unpacked(raw: bytes, name: str, most: int) -> bytes:
+    """Return the content of a gzip file, at most `most` bytes; LinesError if it is damaged or larger."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+            text = file.read(most + 1)
+    except DAMAGED as error:
+        raise LinesError(f"{name} is a damaged .gz file ({error}): copy or pack it again.") from error
+    if len(text) > most:
+        raise too_many_bytes(name, most)
+    return text
+
+
+def lines_of(path: Path, bounds: Bounds = SENT) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not empty; .gz files are unpacked. LinesError as text_lines."""
+    try:
+        with path.open("rb") as file:
+            if path.suffix != ".gz":
+                yield from text_lines(file, path.name, bounds)
+                return
+            try:
+                yield from text_lines(io.BufferedReader(gzip.GzipFile(fileobj=file)), path.name, bounds)
+            except DAMAGED as error:
+                raise LinesError(f"{path.name} is a damaged .gz file ({error}): copy or pack it again.") from error
+    except OSError as error:
+        raise LinesError(f"{path}: {error.strerror or error}") from error
+
+
+def text_lines(file: IO[bytes], name: str, bounds: Bounds = SENT) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not empty; a byte order mark is skipped.
+
+    LinesError names the line that is not UTF-8, holds a NUL or is too long; LinesTooLargeError says what is too much.
+    """
+    number = read = 0
+    while raw := file.readline(LONGEST_LINE + 1):
+        number, read = number + 1, read + len(raw)
+        if read > bounds.bytes:
+            raise too_many_bytes(name, bounds.bytes)
+        if number > bounds.lines:
+            raise LinesTooLargeError(f"{name} has more than {bounds.lines:,} lines, the most that are read here.")
+        if len(raw) > LONGEST_LINE:
+            raise LinesError(f"{name}:{number}: has more than {LONGEST_LINE:,} bytes; end each line with a line feed.")
+        text = _decoded(raw, name, number)
+        if text.strip():
+            yield number, text.rstrip("\n").rstrip("\r")
+
+
+def _decoded(raw: bytes, name: str, number: int) -> str:
+    try:
+        text = raw.decode("utf-8-sig" if number == 1 else "utf-8")  # a byte-order mark is not part of the first name
+    except UnicodeDecodeError as error:
+        raise LinesError(f"{name}:{number}: is not UTF-8; save the file as UTF-8.") from error
+    if "\0" in text:
+        raise LinesError(f"{name}:{number}: holds a NUL character, which text has not; save the file as UTF-8.")
+    return text
+
+
+def too_many_bytes(name: str, most: int) -> LinesTooLargeError:
+    """Return the error that says that a file is too large."""
+    return LinesTooLargeError(f"{name} holds more than {most:,} bytes of text, the most that are read here.")
