@@ -12,6 +12,7 @@ class AnnotationConfig(AppConfig):
         from annotation.campaigns.pool_states import answer_labelling
         from annotation.enums import AnnotationAct
         from annotation.jobs import JOBS
+        from annotation.people.forgotten import answer_next
         from annotation.release.next_batch import release_growth
         from core.jobs.registry import register_beat, register_jobs
         from core.people.audit_log import register_acts
@@ -21,6 +22,7 @@ class AnnotationConfig(AppConfig):
         register_acts(AnnotationAct)
         register_jobs(JOBS)
         register_beat(send_next_digest)
+        register_beat(answer_next)
         pool_grew.connect(release_growth, sender=Pool)
         is_judged.connect(answer_is_judged, sender=Pool)
         labelling_asked.connect(answer_labelling, sender=Pool)

@@ -4,5 +4,6 @@ from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, M
 from annotation.models.check import Check, Gold
 from annotation.models.label import CheckLabel, Flag, ImportedLabel, Judgement, Label, SurplusLabel
 from annotation.models.notices import NoticeSettings
+from annotation.models.password import PasswordRequest
 from annotation.models.slot import Batch, Item, QuestionTemplate, Slot
 from annotation.models.training import Training, TrainingQuestion

@@ -179,6 +179,11 @@ def password_path(user: User, *, by: User | None = None) -> str:
         raise PersonError(IS_OFF.format(user.username))
     check_may_change(user, by)
     record(by, AnnotationAct.PASSWORD_LINK, subject=user)
+    return new_password_path(user)
+
+
+def new_password_path(user: User) -> str:
+    """Return the path of `password_path` for the person alone, who asked for it: nothing is checked or recorded."""
     return reverse(
         "password-new", args=[urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)]
     )

@@ -22,10 +22,12 @@ from annotation.models import (
     ImportedLabel,
     Invitation,
     Label,
+    PasswordRequest,
     SurplusLabel,
     TrainingQuestion,
 )
 from annotation.people import accounts
+from annotation.people.forgotten import folded
 from core.models import AuditEntry, Preferences
 from core.people.audit_log import record
 from core.people.languages import chosen_language
@@ -182,6 +184,7 @@ def erase(user: User, *, by: User | None = None) -> str:
         for rows in _sign_ins(user):
             rows.delete()
         _invitations(user).update(email="")
+        PasswordRequest.objects.filter(email=folded(user.email)).delete()
         pseudonym = f"{accounts.PSEUDONYM}{secrets.token_hex(4)}"
         _imported(user).update(annotator=pseudonym)
         LogEntry.objects.filter(content_type__app_label="auth", content_type__model="user", object_id=user.pk).update(

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from axes.helpers import get_client_ip_address
 from axes.utils import reset as unlock
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import PasswordResetForm
@@ -18,10 +18,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.forms.people import EmailForm
+from annotation.people.forgotten import ask, sends_links
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
 from core.people.roles import CampaignRole, site_roles
-from core.views.access import SignedInRequest, link_to, no_store
+from core.views.access import SignedInRequest, no_store
+from core.views.acts import attempt
 from core.views.files import text_response
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
@@ -50,7 +52,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     context = {"form": form, "memberships": memberships, "site_roles": sorted(site_roles(user))}
     context |= {"keys": KEYS, "adjudicator_keys": ADJUDICATOR_KEYS}
     context["adjudicates"] = any(member.role == CampaignRole.ADJUDICATOR for member in memberships)
-    context["email_is_set"] = settings.EMAIL_IS_SET
+    context["email_is_set"] = sends_links()
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
 
 
@@ -82,19 +84,18 @@ class Forgotten(auth.PasswordResetView):
     """Send a link if the site sends e-mail; otherwise the page only says whom to ask."""
 
     template_name = "registration/password_forgotten.html"
-    subject_template_name = "registration/password_mail_subject.txt"
-    email_template_name = "registration/password_mail.txt"
     success_url = reverse_lazy("password-sent")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(**kwargs) | {"email_is_set": settings.EMAIL_IS_SET}
+        return super().get_context_data(**kwargs) | {"email_is_set": sends_links()}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        return (super().post if settings.EMAIL_IS_SET else self.get)(request, *args, **kwargs)
+        return (super().post if sends_links() else self.get)(request, *args, **kwargs)
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
-        self.extra_email_context = {"site": link_to(self.request, "/").rstrip("/")}
-        return super().form_valid(form)
+        if attempt(form, lambda asked: ask(asked["email"], get_client_ip_address(self.request)), "email"):
+            return redirect(self.success_url)
+        return self.render_to_response(self.get_context_data(form=form), status=429)
 
 
 class Sent(auth.PasswordResetDoneView):
