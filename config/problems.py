@@ -1,13 +1,21 @@
 """Show errors that no view handled: a damaged artifact, a full disk, a deleted object, missing consent."""
 
 import logging
+import sys
 from collections.abc import Callable
 
+from django.conf import settings
 from django.contrib import messages
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template import loader
 from django.urls import reverse
+from django.utils import translation
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext_lazy as _
+from django.views import defaults
 
 from annotation.errors import CampaignNotOpen, ConsentNeeded, TrainingNeeded
 from core.errors import GoneError, UserError
@@ -15,18 +23,70 @@ from core.errors import GoneError, UserError
 logger = logging.getLogger(__name__)
 
 
-UNREADABLE = "The address holds a NUL character, which no text here has: open the page by a link."
+UNREADABLE = _("The address holds a NUL character, which no text here has: open the page by a link.")
 
 
 def is_of_api(request: HttpRequest) -> bool:
     return request.path_info.startswith("/api/")
 
 
-def told(request: HttpRequest, problem: str, status: int) -> HttpResponse:
-    """Answer in words: a page, or JSON to a call of the API."""
+def refuse_nul(request: HttpRequest) -> HttpResponse:
+    """Answer an address with NUL in words: a page, or JSON to a call of the API."""
     if is_of_api(request):
-        return JsonResponse({"error": problem}, status=status)
-    return render(request, "problem.html", {"problem": problem, "refused": status < 500}, status=status)
+        return JsonResponse({"error": str(UNREADABLE)}, status=400)
+    return render(request, "problem.html", {"problem": UNREADABLE, "refused": True}, status=400)
+
+
+AWAY = _("The database does not answer at the moment, perhaps because it is restarted. Nothing that was saved is lost.")
+FAILED = _("The server failed. What was saved before is safe. Try again; if it fails again, tell a manager.")
+NOTHING = _("There is nothing here that you can see.")
+CANNOT_BE_READ = _("This request cannot be read.")
+FORBIDDEN = _("Your role may not do this.")
+TRY_AGAIN = 10  # seconds
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Return whether the database failed, and not a query; a SQLite database without tables stays an error."""
+    return isinstance(error, OperationalError | InterfaceError) and "no such " not in str(error)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """Answer a request on which the server failed: 503 while the database is away, else 500. It asks no database."""
+    away = is_away(sys.exc_info()[1])
+    status = 503 if away else 500
+    language = settings.LANGUAGE_CODE if is_of_api(request) else translation.get_language_from_request(request)
+    with translation.override(language):
+        response: HttpResponse = (
+            JsonResponse({"error": str(AWAY if away else FAILED)})
+            if is_of_api(request)
+            else HttpResponse(loader.render_to_string(f"{status}.html"))
+        )
+    response.status_code = status
+    if away:
+        response["Retry-After"] = str(TRY_AGAIN)
+        add_never_cache_headers(response)
+    return response
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Answer 400 as JSON to calls of the API, in Django's words to others."""
+    if is_of_api(request):
+        return JsonResponse({"error": str(CANNOT_BE_READ)}, status=400)
+    return defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Answer 403 as JSON to calls of the API, as a page to others."""
+    if is_of_api(request):
+        return JsonResponse({"error": str(exception) or str(FORBIDDEN)}, status=403)
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Answer 404 as JSON to calls of the API, as a page to others."""
+    if is_of_api(request):
+        return JsonResponse({"error": str(NOTHING)}, status=404)
+    return defaults.page_not_found(request, exception)
 
 
 class ShowUserErrors:
@@ -41,7 +101,7 @@ class ShowUserErrors:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
-            return told(request, UNREADABLE, 400)
+            return refuse_nul(request)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

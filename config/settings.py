@@ -121,7 +121,9 @@ TEMPLATES = [
 
 DATABASES = {
     "default": dj_database_url.parse(
-        os.environ.get("DATABASE_URL", f"sqlite:///{VAR / 'triplepool.sqlite3'}"), conn_max_age=60
+        os.environ.get("DATABASE_URL", f"sqlite:///{VAR / 'triplepool.sqlite3'}"),
+        conn_max_age=60,
+        conn_health_checks=True,
     )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
@@ -205,7 +207,13 @@ KNOX_TOKEN_MODEL = "core.ApiToken"
 REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TOKEN_PREFIX": "tp_"}
 # Where requests are counted: in each web process, or in one place for all.
 if _cache_url := os.environ.get("CACHE_URL"):
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": _cache_url}}
+    CACHES = {
+        "default": {
+            "BACKEND": "core.cache.CacheThatMayFail",
+            "LOCATION": _cache_url,
+            "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 0.5},  # seconds
+        }
+    }
 # Requests a minute of one person or token, by role; roles that are not named have the annotator's rate.
 API_RATES = {"manager": "600/min", "researcher": "600/min", "annotator": "1200/min"}
 SPECTACULAR_SETTINGS = {

@@ -9,6 +9,10 @@ from core.api.views import Nothing, with_slash
 
 admin.site.login_form = AdminSignInForm
 
+handler400 = "config.problems.unreadable"
+handler403 = "config.problems.forbidden"
+handler404 = "config.problems.not_found"
+handler500 = "config.problems.failed"
 urlpatterns = [
     path("login", LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
