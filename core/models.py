@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from knox.models import AbstractAuthToken
 
+from core import clock
+from core.clock import Stamp
 from core.enums import JobState
 
 ACTS: dict[str, str] = {}  # act -> words; each app registers its own (core/people/audit_log.py)
@@ -15,7 +17,7 @@ def known_acts() -> list[tuple[str, str]]:
 
 
 class AuditEntry(models.Model):
-    at = models.DateTimeField(auto_now_add=True)
+    at = Stamp(auto_now_add=True)
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -73,7 +75,7 @@ class Job(models.Model):
     worker = models.CharField(max_length=200, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -126,9 +128,15 @@ class Worker(models.Model):
     name = models.CharField(max_length=200, unique=True)
     queues = models.CharField(max_length=200)
     seen_at = models.DateTimeField()
+    clock_off = models.FloatField(default=0, help_text="seconds by which its clock is ahead of the database's")
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def clock_words(self) -> str:
+        """Say how wrong its clock is."""
+        return clock.words(self.clock_off)
 
 
 class ApiToken(AbstractAuthToken):

@@ -5,13 +5,14 @@ import os
 import signal
 import socket
 import threading
+from datetime import timedelta
 from typing import Any
 
 from celery import shared_task, signals
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
+from core import clock
 from core.enums import JobState
 from core.jobs.execution import execute
 from core.jobs.lifecycle import sweep
@@ -36,13 +37,15 @@ _over = threading.Event()
 def _watch(consumer: Any) -> None:
     """Write that this worker is alive, queue again the jobs of dead ones, and end this one if it is stuck."""
     queues = ",".join(sorted(queue.name for queue in consumer.task_consumer.queues))
-    processes = _processes(consumer)
+    processes, told = _processes(consumer), False
     while True:
         try:
             before, processes = processes, _processes(consumer)
             if (stuck := _killed_idle(before - processes)) and not _over.is_set():
                 _end(consumer, stuck, processes)
-            alive = {"queues": queues, "seen_at": timezone.now()}
+            off = clock.clock_off()
+            told = _tell_of_clock(consumer.hostname, off, told)
+            alive = {"queues": queues, "seen_at": clock.now(), "clock_off": off.total_seconds()}
             Worker.objects.update_or_create(name=consumer.hostname, defaults=alive)
             sweep()
             for act in BEATS:
@@ -53,6 +56,14 @@ def _watch(consumer: Any) -> None:
             connection.close()
         if _over.wait(settings.JOB_HEARTBEAT_SECONDS):
             return
+
+
+def _tell_of_clock(name: str, off: timedelta, told: bool) -> bool:
+    """Warn once of a clock that is wrong; return whether that is said. Jobs go by the database's clock all the same."""
+    wrong = abs(off) > clock.MOST_OFF
+    if wrong and not told:
+        logger.warning("worker %s: %s", name, clock.words(off.total_seconds()))
+    return wrong
 
 
 def _processes(consumer: Any) -> set[int]:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from core.clock import Stamp
 from evaluation.enums import QrelsOrigin
 from pooling.models import Graph, Pool, System
 
@@ -31,7 +32,7 @@ class Qrels(models.Model):
     salt = models.CharField(
         max_length=32, default=new_salt, editable=False, help_text="of the pseudonyms in its exports; kept secret"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:
@@ -95,7 +96,7 @@ class Export(models.Model):
     artifact = models.CharField(max_length=200, blank=True, help_text="zip")
     sha256 = models.CharField(max_length=64, blank=True, help_text="of the archive; empty: not written yet")
     num_bytes = models.PositiveBigIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:
@@ -138,7 +139,7 @@ class Figure(models.Model):
 class Study(models.Model):
     name = models.SlugField(max_length=60, unique=True)
     options = models.JSONField(help_text="what it was asked for; evaluation/open_world/study.py, StudyOptions")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:

@@ -8,7 +8,6 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from annotation.campaigns.outlook import workers
 from annotation.enums import AnnotationAct, FlagKind, ItemState, SlotState
@@ -20,6 +19,7 @@ from annotation.models import Campaign, Flag, Item
 from annotation.models.slot import ADJUDICATION
 from annotation.people.simulated import is_simulated
 from annotation.questions.templates import newest_templates
+from core import clock
 from core.people.audit_log import record
 
 MOST = 500  # items at once
@@ -46,7 +46,7 @@ def _flag(items: Sequence[Item], by: User, reason: str) -> int:
     if not items:
         return 0
     templates = newest_templates(items[0].campaign, {item.triple.relation for item in items})
-    now, kind = timezone.now(), FlagKind.OTHER
+    now, kind = clock.now(), FlagKind.OTHER
     flags = [
         Flag(
             campaign=item.campaign,

@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from annotation.enums import AnnotationAct, AnnotationJob, CampaignState
 from annotation.errors import CampaignError
@@ -21,8 +20,10 @@ from annotation.release.items import make_batches, refresh_statistics
 from annotation.release.next_batch import lock_campaign, plan_next_batch, unreleased
 from annotation.release.settings import DEFAULT_ORDER, RELEASE_AT_ONCE, change_fields, check_order, check_seed
 from annotation.sources.verified import add_usual_sources
+from core import clock
 from core.callbacks import Tell
 from core.database import held
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
@@ -69,13 +70,13 @@ def open_campaign(
     check_seed(seed)
     settings_of_order = check_order(order, order_settings or {}, batch_size)
     check_pool(pool, audit=bool(audit))
-    with transaction.atomic():
+    with fenced():
         # what extends or filters the pool locks it too: it sees the campaign, or the campaign sees its triples
         held(pool)
         _refuse_second(pool)  # somebody may have been faster
         campaign = prepare_campaign(pool)
         order_of = {"seed": seed, "order": order, "order_settings": settings_of_order, "batch_size": batch_size}
-        opened = {"state": CampaignState.OPEN, "created_at": timezone.now(), "whole_questions": whole_questions}
+        opened = {"state": CampaignState.OPEN, "created_at": clock.now(), "whole_questions": whole_questions}
         if campaign.contact is None:
             opened["contact"] = created_by
         mine = Campaign.every.filter(pk=campaign.pk, state=CampaignState.PREPARING)

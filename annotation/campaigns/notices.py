@@ -10,13 +10,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, OuterRef, Q, Subquery
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.campaigns.trend import STALLED_DAYS, is_stalled, labels_of_people, stalls_at
 from annotation.enums import CampaignState, ItemState
 from annotation.models import Campaign, Flag, Item, NoticeSettings
 from annotation.people.accounts import managers
 from annotation.people.invitations import send
+from core import clock
 from core.enums import JobState
 from core.models import Job
 
@@ -35,7 +35,7 @@ class Notice(NamedTuple):
 
 def notices(person: User, since: datetime, now: datetime | None = None) -> list[Notice]:
     """Return what happened after `since` that a manager should know, newest first."""
-    now = now or timezone.now()
+    now = now or clock.now()
     found = [*_reports(person, since), *_jobs(person, since), *_stalled(since, now)]
     return sorted(found, key=lambda notice: notice.at, reverse=True)[:MOST]
 
@@ -46,7 +46,7 @@ def settings_of(person: User) -> NoticeSettings:
 
 def unseen(person: User, now: datetime | None = None) -> int:
     """Count the notices since the person looked at them."""
-    now = now or timezone.now()
+    now = now or clock.now()
     seen = NoticeSettings.objects.filter(person=person).values_list("seen_at", flat=True).first()
     return len(notices(person, max(filter(None, (seen, now - timedelta(days=KEPT_DAYS)))), now))
 
@@ -108,7 +108,7 @@ def send_next_digest(now: datetime | None = None) -> bool:
     """
     if not settings.EMAIL_IS_SET:
         return False
-    now = now or timezone.now()
+    now = now or clock.now()
     rested = Q(notice_settings=None) | Q(notice_settings__digest=True) & (
         Q(notice_settings__digest_at=None) | Q(notice_settings__digest_at__lte=now - DIGEST_EVERY)
     )

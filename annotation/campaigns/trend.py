@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
 from annotation.campaigns.kernel import Finish, finish
 from annotation.campaigns.overview import Overview
@@ -16,6 +15,7 @@ from annotation.labelling.own_labels import answers_in
 from annotation.models import Campaign, Label, SurplusLabel
 from annotation.models.slot import PLACES
 from annotation.people.simulated import simulated
+from core import clock
 
 SHOWN_DAYS = 30  # in the chart
 PACE_DAYS = 14  # whole days that the pace is taken from
@@ -56,7 +56,7 @@ class Trend:
 
 def trend(campaign: Campaign, counts: Overview, now: datetime | None = None) -> Trend:
     """Return how a campaign goes, in a fixed number of queries."""
-    now = now or timezone.now()
+    now = now or clock.now()
     today = now.astimezone(UTC).date()
     given = _first_labels().filter(item__campaign=campaign)
     by_day = given.annotate(day=TruncDate("created_at", tzinfo=UTC)).values_list("day")
@@ -102,7 +102,7 @@ def labels_of_people() -> QuerySet[Label]:
 
 def is_stalled(campaign: Campaign, left: int, last: datetime | None, now: datetime | None = None) -> bool:
     """Tell whether an open campaign with labels left has had none of people for STALLED_DAYS days."""
-    return campaign.is_open and left > 0 and stalls_at(campaign, last) < (now or timezone.now())
+    return campaign.is_open and left > 0 and stalls_at(campaign, last) < (now or clock.now())
 
 
 def stalls_at(campaign: Campaign, last: datetime | None) -> datetime:

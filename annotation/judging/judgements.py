@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from django.db import transaction
 from django.db.models import Count, QuerySet, Window
-from django.utils import timezone
 
 from annotation.enums import Answer, ItemState, JudgementOrigin, SlotState, Verdict
 from annotation.judging.label_file import LabelLine, SkippedLine, read_label_file
@@ -19,6 +18,7 @@ from annotation.judging.transitions import move_item, release_slots
 from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.sources.verified import verified
+from core import clock
 from core.files.artifacts import sha256_of
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -76,7 +76,7 @@ def fallback_verdict(imported: Collection[str]) -> tuple[Verdict, JudgementOrigi
 
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
     """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
-    now = now or timezone.now()
+    now = now or clock.now()
     current = live_labels().filter(item=item)
     state, verdict = decide(dict(current.values_list("slot__number", "answer")), reopened=item.reopened)
     before = item.state
@@ -244,7 +244,7 @@ def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None
     count = Counter(verdicts.values())
     report.positive, report.negative = count[Verdict.POSITIVE], count[Verdict.NEGATIVE]
     report.undecided = count[Verdict.UNDECIDED]
-    now = timezone.now()
+    now = clock.now()
     present = {judgement.triple_id: judgement for judgement in pool.judgements.all()}
     new, changed = [], []
     for pk, verdict in verdicts.items():

@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
-from django.utils import timezone
 
 from annotation.enums import ItemState
 from annotation.judging.transitions import claimable
 from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
+from core import clock
 
 
 def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
     """Return the items that this person could be given now."""
-    place = Slot.objects.filter(claimable(now or timezone.now()), item=OuterRef("pk"), number__in=PLACES)
+    place = Slot.objects.filter(claimable(now or clock.now()), item=OuterRef("pk"), number__in=PLACES)
     return not_seen_by(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
 
 
@@ -26,7 +26,7 @@ def waiting_disputes(
 
     Excludes disputes whose labels can still be changed, and those that wait for a reply to a report.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     items = not_labelled_by(campaign.items.filter(state=ItemState.DISPUTED), user).filter(
         ~Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None))
     )
@@ -46,7 +46,7 @@ def most_disputed(slots: QuerySet[Slot]) -> QuerySet[Slot]:
 
 def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | None = None) -> int | None:
     """Return the seconds until the labels of the next dispute can no longer be changed; None: no dispute."""
-    now = now or timezone.now()
+    now = now or clock.now()
     slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
     given = slots.annotate(last=Max("item__labels__created_at", filter=Q(item__labels__supersedes=None)))
     first = given.order_by("last").values_list("last", flat=True).first()

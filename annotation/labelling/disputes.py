@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotation.enums import Answer, CampaignState, ItemState, SlotState
@@ -20,6 +19,7 @@ from annotation.labelling.queue import held_slots
 from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import statements_now
+from core import clock
 from pooling.graphs.opening import open_graph
 from pooling.questions.relation_names import relation_words
 
@@ -64,7 +64,7 @@ class BlockedDisputes:
 
 def disputes_in_hand(campaign: Campaign, user: User) -> QuerySet[Slot]:
     """Return the third slots that this person holds; once the lease is over, they are free."""
-    return most_disputed(held_slots(campaign, user).filter(number=ADJUDICATION, leased_until__gte=timezone.now()))
+    return most_disputed(held_slots(campaign, user).filter(number=ADJUDICATION, leased_until__gte=clock.now()))
 
 
 def open_disputes(campaign: Campaign, user: User) -> QuerySet[Slot]:
@@ -77,7 +77,7 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
 
     That excludes names, and who gave which answer.
     """
-    slots, now = list(slots), timezone.now()
+    slots, now = list(slots), clock.now()
     given: dict[int, list[str]] = defaultdict(list)
     labels = live_labels().filter(item__in=[slot.item_id for slot in slots], slot__number__in=PLACES)
     for pk, answer in labels.values_list("item", "answer"):
@@ -115,7 +115,7 @@ def closed_dispute(
     campaign: Campaign, user: User, ticket: UUID, *, now: datetime | None = None
 ) -> ClosedDispute | None:
     """Return why this person cannot open the dispute with this ticket now; None if they can."""
-    now = now or timezone.now()
+    now = now or clock.now()
     third = Slot.objects.filter(ticket=ticket, number=ADJUDICATION, item__campaign=campaign)
     slot = third.select_related("item").first()
     if slot is None or Slot.objects.filter(item=slot.item_id, number__in=PLACES, annotator=user).exists():
@@ -150,14 +150,14 @@ def _kept_closed(campaign: Campaign, user: User, slot: Slot, now: datetime) -> C
 
 def num_held_by_others(campaign: Campaign, user: User, *, now: datetime | None = None) -> int:
     """Count the disputes that other adjudicators hold and that this person did not label."""
-    third = Slot.objects.filter(number=ADJUDICATION, state=SlotState.LEASED, leased_until__gte=now or timezone.now())
+    third = Slot.objects.filter(number=ADJUDICATION, state=SlotState.LEASED, leased_until__gte=now or clock.now())
     items = not_labelled_by(campaign.items.filter(state=ItemState.DISPUTED), user)
     return third.filter(item__in=items).exclude(annotator=user).count()
 
 
 def blocked_disputes(campaign: Campaign, user: User, *, now: datetime | None = None) -> BlockedDisputes:
     """Return the disputes that wait for the end of a change window or for a reply to a report; two queries."""
-    now = now or timezone.now()
+    now = now or clock.now()
     window = timedelta(minutes=campaign.undo_minutes)
     slots = waiting_disputes(campaign, user, now=now, wait_for_windows=False)
     last = Max("item__labels__created_at", filter=Q(item__labels__supersedes=None))

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from annotation.enums import CampaignState, CheckKind, SlotState
 from annotation.judging.waiting import waiting_disputes, waiting_items
@@ -19,6 +18,7 @@ from annotation.messages.flags import new_answers
 from annotation.models import Campaign, Check, CheckLabel, Item, Label, TrainingQuestion
 from annotation.models.slot import ADJUDICATION
 from annotation.release.next_batch import may_release
+from core import clock
 from core.people.roles import CampaignRole
 from pooling.enums import TO_PEOPLE
 
@@ -38,7 +38,7 @@ def changeable_tickets(user: User, campaign: Campaign, *, now: datetime | None =
 def changeable_until(user: User, campaign: Campaign, *, now: datetime | None = None) -> dict[UUID, datetime]:
     """Return these tickets with the time until which their labels can be changed."""
     window = timedelta(minutes=campaign.undo_minutes)
-    since = (now or timezone.now()) - window
+    since = (now or clock.now()) - window
     if campaign.state == CampaignState.CLOSED:
         return {}
     labels, checks = answers_in(campaign)
@@ -124,7 +124,7 @@ def label_counts(user: User, campaign: Campaign) -> LabelCounts:
 
     A changed label counts once, and the answer to a check counts as a label.
     """
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     is_today, is_decision = Q(created_at__gte=midnight), Q(slot__number=ADJUDICATION)
     labels, checks = (answers.filter(annotator=user, supersedes=None) for answers in answers_in(campaign))
     given = labels.aggregate(

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
@@ -16,6 +15,7 @@ from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
+from core import clock
 
 # groups are given out whole, up to this many slots per person
 MAX_LEASED = 50
@@ -28,7 +28,7 @@ def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = 
     the seeded random order. An item on
     which the person has a slot is not offered again. Item, triple and question template are loaded.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
         return [], set()
@@ -76,7 +76,7 @@ def claim_disputed(
     together. A dispute is offered once nobody can change its labels any more; `wait_for_windows=False` skips that
     wait, for simulations.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     slots: list[Slot] = []
     if campaign.state == CampaignState.CLOSED:
         return slots
@@ -98,7 +98,7 @@ def claim_disputed(
 
 def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None) -> int:
     """Extend the leases that this person holds; return how many."""
-    now = now or timezone.now()
+    now = now or clock.now()
     slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
     checks = Check.objects.filter(ticket__in=tickets, person=user)
     renewed = 0

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import Answer, CampaignState, Cause, SurplusReason
@@ -19,6 +18,7 @@ from annotation.models import CheckLabel, Label, SurplusLabel
 from annotation.models.slot import lease_of
 from annotation.sources.evidence import check_evidence, clean_link
 from annotation.sources.verified import VerifiedSources, verified
+from core import clock
 
 MAX_COMMENT, MAX_PASSAGE = 2000, 1000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
@@ -95,7 +95,7 @@ def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None 
     It must be recent and among the person's last ones; what others answered plays no part. Raises NotYours if it
     is not this person's label, and what `submit` raises.
     """
-    now, given = now or timezone.now(), _tidied(given)
+    now, given = now or clock.now(), _tidied(given)
     with _one_client_id(given.client_id), transaction.atomic():
         asked = find_answered(user, label)
         if asked is None:

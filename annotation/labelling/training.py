@@ -11,13 +11,13 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, SlotState
 from annotation.errors import AnswerRefused, CampaignError, TrainingNeeded
 from annotation.models import Campaign, Check, Gold, Label, Training, TrainingQuestion
 from annotation.models.slot import PLACES
+from core import clock
 from core.people.audit_log import record
 
 
@@ -153,7 +153,7 @@ def answer_training(campaign: Campaign, user: User, question: int, answer: str) 
         if found is None:
             raise AnswerRefused(_("This is not a training question of yours. Load the page again."))
         Training.objects.select_for_update().get(pk=found.training_id)
-        now = timezone.now()
+        now = clock.now()
         TrainingQuestion.objects.filter(pk=question, answer="").update(answer=answer, answered_at=now)
         last = last_round(campaign, user)
         if last and last.is_over and last.correct >= last.needed:
@@ -220,6 +220,6 @@ def let_through(campaign: Campaign, person: User, *, by: User | None = None) -> 
     with transaction.atomic():
         training, _new = Training.objects.get_or_create(campaign=campaign, person=person)
         changed = Training.objects.filter(pk=training.pk, passed_at=None)
-        if not changed.update(passed_at=timezone.now(), let_through_by=by):
+        if not changed.update(passed_at=clock.now(), let_through_by=by):
             raise CampaignError(f"{person.username} has passed the training already.")
         record(by, AnnotationAct.TRAINING_WAIVED, pool=campaign.pool, subject=person)

@@ -12,7 +12,6 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, SlotState, Verdict
@@ -22,6 +21,7 @@ from annotation.judging.transitions import move_item, move_slots
 from annotation.labelling.queue import held_slots, release_all
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
+from core import clock
 from core.people.audit_log import record
 
 _BATCH = 500
@@ -71,7 +71,7 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
     An item loses its judgement until another person has labelled it; an adjudicator's answer stays and decides again
     once the item has two labels. The rows of labels, and everything frozen, are kept.
     """
-    now = timezone.now()
+    now = clock.now()
     with transaction.atomic():
         # first of all: this waits for an answer that the person is giving right now, which then counts among theirs
         held = release_all(person, campaign)
@@ -110,7 +110,7 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
     An adjudicator who sends it back has seen its labels and does not get it as an annotator. CampaignError unless both
     slots are answered.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     with transaction.atomic():
         item = _locked(item)
         if item.state == ItemState.OPEN:
@@ -139,7 +139,7 @@ def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
 
 def reopen_judgement(item: Item, *, by: User | None = None, reason: str = "", now: datetime | None = None) -> None:
     """Ask an adjudicator (again) about a settled or undecided item; CampaignError if it is neither."""
-    now = now or timezone.now()
+    now = now or clock.now()
     with transaction.atomic():
         item = _locked(item)
         if item.state not in (ItemState.SETTLED, ItemState.UNDECIDED):

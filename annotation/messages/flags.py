@@ -8,7 +8,6 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, FlagKind
@@ -17,6 +16,7 @@ from annotation.judging.transitions import release_slots
 from annotation.models import Campaign, Check, Flag, Label, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.questions.templates import QuestionText, question_text
+from core import clock
 from core.people.audit_log import record
 from pooling.graphs.opening import open_graph
 
@@ -91,7 +91,7 @@ def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:
         raise CampaignError(f"Write a reply of at most {MAX_TEXT} characters: the person who asked reads it.")
     with transaction.atomic():
         opened = Flag.objects.filter(pk=flag.pk, replied_at=None)
-        done = opened.update(reply=reply, replied_by=by, replied_at=timezone.now()) == 1
+        done = opened.update(reply=reply, replied_by=by, replied_at=clock.now()) == 1
         if done:
             record(
                 by, AnnotationAct.FLAG_ANSWERED, pool=flag.campaign.pool, subject=flag.person, about=f"report {flag.pk}"
@@ -155,5 +155,5 @@ def comments(campaign: Campaign, *, answer: str = "") -> QuerySet[Label]:
 
 def new_answers(user: User, campaign: Campaign, *, now: datetime | None = None) -> QuerySet[Flag]:
     """Return this person's reports that got a reply in the last days."""
-    since = (now or timezone.now()) - NEW_FOR
+    since = (now or clock.now()) - NEW_FOR
     return campaign.flags.filter(person=user, replied_at__gt=since)

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import CheckConstraint, F, Q, UniqueConstraint
 
 from annotation.enums import DUTIES, CampaignState, EvidenceRule
+from core.clock import Stamp
 from core.people.roles import CampaignRole, SiteRole
 from pooling.models import Pool, Relation
 
@@ -61,7 +62,7 @@ class Campaign(models.Model):
         help_text="no batch is released once the lower end of tau's 95 % interval is at least this",
     )
     target_measure = models.CharField(max_length=40, default="micro_mrr")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     objects = Opened()
     every = models.Manager["Campaign"]()  # those in preparation too: for the pages that set them up
@@ -107,7 +108,7 @@ class Membership(models.Model):
     role = models.CharField(max_length=12, choices=CampaignRole)
     consented_at = models.DateTimeField(null=True, blank=True, help_text="to the campaign's personal_data")
     guidelines_read = models.PositiveIntegerField(default=0, help_text="the newest version that they opened")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         constraints = [
@@ -144,7 +145,7 @@ class GuidelineVersion(models.Model):
     version = models.PositiveIntegerField()
     text = models.TextField()
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["campaign", "version"]
@@ -162,7 +163,7 @@ class Invitation(models.Model):
     campaign = models.ForeignKey(Campaign, null=True, blank=True, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(blank=True)
     created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     expires_at = models.DateTimeField()
     limit = models.PositiveSmallIntegerField(default=1, help_text="how many people may join by it")
     uses = models.PositiveSmallIntegerField(default=0, help_text="how many joined by it")

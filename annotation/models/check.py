@@ -9,6 +9,7 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 from annotation.enums import Answer, CheckKind, GoldOrigin, SlotState
 from annotation.models.campaign import Campaign
 from annotation.models.slot import Item, QuestionTemplate, lease_of
+from core.clock import Stamp
 from pooling.models import PooledTriple
 
 _KNOWN = (Answer.YES, Answer.NO)
@@ -29,7 +30,7 @@ class Gold(models.Model):
     passage = models.TextField(blank=True, help_text="what that source says")
     is_active = models.BooleanField(default=True, help_text="is still given out")
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]
@@ -63,7 +64,7 @@ class Check(models.Model):
     leased_until = models.DateTimeField(
         null=True, blank=True, help_text="after it, gold whose question went to others goes with it"
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]

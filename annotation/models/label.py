@@ -8,6 +8,7 @@ from annotation.enums import Answer, Cause, FlagKind, JudgementOrigin, SurplusRe
 from annotation.models.campaign import Campaign
 from annotation.models.check import Check
 from annotation.models.slot import Item, QuestionTemplate, Slot
+from core.clock import Stamp
 from pooling.enums import Side
 from pooling.models import Pool, PooledTriple
 
@@ -27,7 +28,7 @@ class _Answered(models.Model):
     active_ms = models.PositiveIntegerField(default=0)
     away_ms = models.PositiveBigIntegerField(default=0, help_text="the rest of the time it was on the screen")
     is_bulk = models.BooleanField(default=False, help_text="no for all remaining candidates at once")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         abstract = True
@@ -105,7 +106,7 @@ class Flag(models.Model):
     text = models.CharField(max_length=2000, blank=True)
     holds_item = models.BooleanField(default=False)  # nobody is given the dispute until this has a reply
     client_id = models.UUIDField(unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     reply = models.CharField(max_length=2000, blank=True)
     replied_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     replied_at = models.DateTimeField(null=True, blank=True)
@@ -141,7 +142,7 @@ class ImportedLabel(models.Model):
     file_name = models.CharField(max_length=300)
     file_sha256 = models.CharField(max_length=64)
     line = models.PositiveIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]

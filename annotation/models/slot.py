@@ -9,6 +9,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation.enums import BatchOrigin, ItemState, SlotState
 from annotation.models.campaign import Campaign
+from core.clock import Stamp
 from pooling.models import PooledTriple, Relation
 
 
@@ -22,7 +23,7 @@ class QuestionTemplate(models.Model):
     head_question = models.CharField(max_length=500, help_text="asks for the heads of one tail: has {object}")
     is_default = models.BooleanField(default=False, help_text="made from the relation's name")
     created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     read_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     read_at = models.DateTimeField(null=True, blank=True, help_text="when a person read words made from the name")
 
@@ -48,7 +49,7 @@ class Batch(models.Model):
     order = models.CharField(max_length=20, blank=True, help_text="name of the order of judging, if one chose")
     settings = models.JSONField(default=dict, help_text="of the order or the sample, its seed included")
     size = models.PositiveIntegerField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["campaign", "number"]

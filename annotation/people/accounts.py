@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +18,7 @@ from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
+from core import clock
 from core.people.audit_log import record
 from core.people.roles import CampaignRole, SiteRole
 from core.people.tokens import revoke_all
@@ -60,7 +60,7 @@ def add_person(
         give_role(user, role, campaign, by=by)
         if consented and campaign is not None:
             Membership.objects.filter(campaign=campaign, person=user, consented_at=None).update(
-                consented_at=timezone.now()
+                consented_at=clock.now()
             )
     return user, made
 
@@ -205,7 +205,7 @@ def end_sessions(user: User, *, but: str | None = None) -> int:
 def revoke_invitations_of(user: User) -> int:
     """Revoke unused links that this person made, so that they cannot come back by one; return how many."""
     made = Invitation.objects.filter(created_by=user, used_at=None, revoked_at=None)
-    return made.update(revoked_at=timezone.now(), email="")
+    return made.update(revoked_at=clock.now(), email="")
 
 
 def managers() -> QuerySet[User]:

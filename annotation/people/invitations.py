@@ -13,7 +13,6 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +22,7 @@ from annotation.errors import InvitationError, PersonError
 from annotation.models import Campaign, Invitation
 from annotation.people.accounts import check_role, give_role, make_account
 from annotation.people.members import consent
+from core import clock
 from core.people.audit_log import record
 from core.people.roles import WORDS
 from pooling.models import Pool
@@ -85,7 +85,7 @@ def invite(
             email=email,
             limit=limit,
             created_by=by,
-            expires_at=timezone.now() + timedelta(days=days),
+            expires_at=clock.now() + timedelta(days=days),
         )
         record(by, AnnotationAct.INVITED, pool=_pool(invitation), about=role, days=days, people=limit)
     return invitation, token
@@ -120,7 +120,7 @@ def refusal(invitation: Invitation, *, now: datetime | None = None) -> str | Pro
         return USED if invitation.limit == 1 else USED_UP
     if invitation.revoked_at is not None:
         return TAKEN_BACK
-    if invitation.expires_at <= (now or timezone.now()):
+    if invitation.expires_at <= (now or clock.now()):
         return EXPIRED
     return ""
 
@@ -131,7 +131,7 @@ def accept(invitation: Invitation, user: User, *, agreed: bool = False, now: dat
     `agreed`: to the campaign's text on personal data. InvitationError if it was used, revoked or has expired;
     PersonError if the person has the role, or it does not go with their others.
     """
-    now = now or timezone.now()
+    now = now or clock.now()
     with transaction.atomic():
         _use(invitation, now)
         _join(invitation, user, agreed, now)
@@ -147,7 +147,7 @@ def accept_as_new(
     now: datetime | None = None,
 ) -> User:
     """Accept an invitation with a new account of this name; PersonError if the name is taken or not valid."""
-    now = now or timezone.now()
+    now = now or clock.now()
     with transaction.atomic():
         _use(invitation, now)  # first: if two come at once, the second makes no account
         user = make_account(username, password, email)
@@ -159,7 +159,7 @@ def revoke(invitation: Invitation, *, by: User | None = None) -> None:
     """Refuse the link from now on; InvitationError if it was used or revoked before."""
     with transaction.atomic():
         open_ones = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
-        if open_ones.update(revoked_at=timezone.now(), email="") != 1:
+        if open_ones.update(revoked_at=clock.now(), email="") != 1:
             raise InvitationError(OVER_ALREADY)
         record(by, AnnotationAct.INVITATION_REVOKED, pool=_pool(invitation), about=invitation.role)
 
@@ -167,7 +167,7 @@ def revoke(invitation: Invitation, *, by: User | None = None) -> None:
 def open_invitations(campaign: Campaign | None) -> QuerySet[Invitation]:
     """Return the invitations that can still be accepted, of a campaign or to roles of the site."""
     return Invitation.objects.filter(
-        campaign=campaign, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
+        campaign=campaign, used_at=None, revoked_at=None, expires_at__gt=clock.now()
     ).select_related("created_by")
 
 

@@ -8,11 +8,11 @@ from hashlib import sha256
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Q
-from django.utils import timezone
 
 from annotation.enums import AnnotationAct, SlotState
 from annotation.models import Campaign, Label, Membership
 from annotation.models.slot import ADJUDICATION
+from core import clock
 from core.people.audit_log import record
 from core.people.roles import CampaignRole
 
@@ -72,7 +72,7 @@ def consent(user: User, campaign: Campaign, *, now: datetime | None = None) -> b
     """Record that a member agreed to the current text, in all of their roles; return whether that is new."""
     with transaction.atomic():
         mine = campaign.members.filter(person=user, consented_at=None)
-        new = mine.update(consented_at=now or timezone.now()) > 0
+        new = mine.update(consented_at=now or clock.now()) > 0
         if new:
             record(user, AnnotationAct.CONSENTED, pool=campaign.pool, subject=user)
     return new

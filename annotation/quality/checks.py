@@ -13,7 +13,6 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
 from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
@@ -22,6 +21,7 @@ from annotation.judging.transitions import move_checks
 from annotation.labelling.queue import by_template, claim, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
+from core import clock
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.opening import open_graph
@@ -58,7 +58,7 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and new)):
         with transaction.atomic():
             given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, new))
-            until = lease_end(campaign, timezone.now())
+            until = lease_end(campaign, clock.now())
             for template, pks in by_template(campaign, given.select_related("gold", "item__triple")):
                 move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
         checks = _own_checks(campaign, user)
@@ -71,7 +71,7 @@ def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Chec
     Gold whose lease is over stays while this person holds another candidate of its question; alone, it would be
     recognised, so it is then given back.
     """
-    now = timezone.now()
+    now = clock.now()
     held = [check for check in checks if check.state == SlotState.LEASED]
     over = [check for check in held if check.leased_until is None or check.leased_until < now]
     alone: set[int] = set()

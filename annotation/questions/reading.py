@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.models import QuestionTemplate
 from annotation.questions.templates import ensure_templates
+from core import clock
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE
 from pooling.models import Pool, Relation
@@ -70,7 +70,7 @@ def mark_read(pool: Pool, by: User, relation: Relation | None = None) -> int:
         raise TemplateError(f"The name {relation.name} is not a word, so its questions must be written by a person.")
     templates = QuestionTemplate.objects.filter(relation__in=[one for one in unread if one not in odd], read_at=None)
     with transaction.atomic():
-        count = templates.filter(is_default=True).update(read_at=timezone.now(), read_by=by)
+        count = templates.filter(is_default=True).update(read_at=clock.now(), read_by=by)
         if count:
             about = relation.key if relation else f"{count} relations of graph {pool.graph.name}"
             record(by, AnnotationAct.QUESTIONS_READ, pool=pool, about=about, n=count)

@@ -12,6 +12,7 @@ from annotation.errors import CampaignError
 from annotation.models import Campaign
 from annotation.release.items import make_batches, refresh_statistics
 from annotation.release.next_batch import lock_campaign, plan_next_batch, refuse_closed, unreleased
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
@@ -103,7 +104,7 @@ def set_order(
         "batch_size": batch_size,
         "whole_questions": campaign.whole_questions if whole_questions is None else whole_questions,
     }
-    with transaction.atomic():
+    with fenced():
         if campaign.batch_size and not batch_size:
             refuse_closed(lock_campaign(campaign))
         changed = change_fields(campaign, wanted, AnnotationAct.ORDER_SET, by)

@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -38,6 +37,7 @@ from annotation.models.slot import ADJUDICATION
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
+from core import clock
 from core.views.access import SignedInRequest
 from core.views.acts import attempt
 from core.views.pagination import page_of
@@ -168,7 +168,7 @@ def _change(user: User, campaign: Campaign, *, label: UUID, **given: Any) -> Sub
 def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:
     graph = open_graph(campaign.pool.graph)
     until = changeable_until(user, campaign)
-    now = timezone.now()
+    now = clock.now()
     rows: list[dict[str, object]] = []
     for label, asked, ticket in own_labels(user, campaign)[:LAST]:
         form = minutes = None

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 
 from annotation.campaigns.overview import open_reports
 from annotation.enums import Answer, FlagKind
@@ -26,6 +25,7 @@ from annotation.permissions import is_annotator
 from annotation.questions.templates import question_text
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
+from core import clock
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, posted
 from core.views.pagination import page_of
@@ -149,5 +149,5 @@ def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
     page = page_of(request, own_flags(request.user, campaign), 20)
     context = {"campaign": campaign, "page": page, "rows": reports_as_shown(campaign, page)}
-    context["new_since"] = timezone.now() - NEW_FOR
+    context["new_since"] = clock.now() - NEW_FOR
     return render(request, "annotation/messages/message_list.html", context)

@@ -6,11 +6,11 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotation.campaigns import notices as domain
 from annotation.models import NoticeSettings
+from core import clock
 from core.views.access import SignedInRequest, manager_required, no_store
 
 DIGEST_ON = "A digest comes by e-mail, once a day at most, if anything happened."
@@ -21,7 +21,7 @@ DIGEST_OFF = "No digest is sent any more."
 @require_http_methods(["GET", "HEAD", "POST"])
 def notices(request: SignedInRequest) -> HttpResponse:
     """Show the notices of the last days; to look at them is to have seen them. POST switches the digest."""
-    own, now = domain.settings_of(request.user), timezone.now()
+    own, now = domain.settings_of(request.user), clock.now()
     rows = NoticeSettings.objects.filter(pk=own.pk)
     if request.method == "POST":
         wanted = request.POST.get("digest") == "on"

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
-from django.utils import timezone
 from knox.auth import TokenAuthentication
 from rest_framework.authentication import SessionAuthentication, get_authorization_header
 from rest_framework.request import Request
 
+from core import clock
 from core.models import ApiToken
 
 SEEN = timedelta(minutes=1)  # the least time between two writes of a token's last use
@@ -37,7 +37,7 @@ class Token(TokenAuthentication):
         except UnicodeDecodeError:
             token = b"none"  # knox would answer 500
         user, found = super().authenticate_credentials(token)
-        now = timezone.now()
+        now = clock.now()
         if found.last_used_at is None or found.last_used_at < now - SEEN:
             ApiToken.objects.filter(pk=found.pk).update(last_used_at=now)
         return user, found

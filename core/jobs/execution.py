@@ -10,10 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import F
-from django.utils import timezone
 
+from core import clock
 from core.enums import JobState
 from core.errors import UserError
+from core.jobs.fencing import attempt, own_row
 from core.jobs.progress import JobCancelled, Progress
 from core.jobs.registry import handler_of
 from core.jobs.transitions import leave_subject, move_job
@@ -23,15 +24,15 @@ logger = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def _heartbeat(job: Job, progress: Progress, worker: str) -> Iterator[None]:
+def _heartbeat(job: Job, progress: Progress) -> Iterator[None]:
     """Write heartbeats from a thread while the work runs, and stop the work when the cancel flag is set."""
     over = threading.Event()
-    own = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
+    own = own_row(job)
 
     def beat() -> None:
         while not over.wait(settings.JOB_HEARTBEAT_SECONDS):
             try:
-                ours = own.update(heartbeat_at=timezone.now())
+                ours = own.update(heartbeat_at=clock.now())
                 if not ours or own.filter(cancel_requested=True).exists():
                     progress.stop()
             except DatabaseError as error:  # a locked or restarting database: the next beat tries again
@@ -50,7 +51,7 @@ def _heartbeat(job: Job, progress: Progress, worker: str) -> Iterator[None]:
 
 def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
-    now = timezone.now()
+    now = clock.now()
     start = {"worker": worker, "heartbeat_at": now, "started_at": now, "attempts": F("attempts") + 1}
     if not move_job(job_id, JobState.QUEUED, JobState.RUNNING, **start):
         return False
@@ -60,7 +61,7 @@ def execute(job_id: int, worker: str) -> bool:
         progress.log(f"attempt {job.attempts}, going on from what the last one left")
     end: dict[str, Any]
     try:
-        with _heartbeat(job, progress, worker):
+        with _heartbeat(job, progress), attempt(job):
             handler_of(job.kind)(job, progress)
         state, end = JobState.DONE, {"seconds_left": 0}
     except JobCancelled:
@@ -73,7 +74,6 @@ def execute(job_id: int, worker: str) -> bool:
             progress.log(traceback.format_exc(limit=-5))
         state, end = JobState.FAILED, {"error": message, "seconds_left": None}
     # Only the attempt that still owns the row may end it.
-    own = Job.objects.filter(pk=job_id, state=JobState.RUNNING, worker=worker, attempts=job.attempts)
-    if own.update(state=state, finished_at=timezone.now(), **end):
+    if own_row(job).update(state=state, finished_at=clock.now(), **end):
         leave_subject(job, state)
     return True

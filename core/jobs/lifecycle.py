@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
-from django.utils import timezone
 
 from config.celery import app as celery_app
+from core import clock
 from core.database import held
 from core.enums import LIVE, CoreAct, JobState
 from core.jobs.registry import JOB_TYPES
@@ -50,7 +50,7 @@ def start_job(
         live = _live(kind, graph, system, pool, params or {})
         if (job := live.first()) is None:
             subject = {"graph": graph, "system": system, "pool": pool}
-            made = {"params": params or {}, "created_by": user, "heartbeat_at": timezone.now()}
+            made = {"params": params or {}, "created_by": user, "heartbeat_at": clock.now()}
             job = Job.objects.create(kind=kind, **subject, **made)
             if (act := JOB_TYPES[kind].act) is not None:
                 about = str(system or graph or pool or "")
@@ -73,7 +73,7 @@ def _send(job_id: int, kind: str) -> None:
 
 def request_cancel(job: Job) -> None:
     """Cancel a queued job at once, a running one at its next step; raise JobError if it is over."""
-    if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=timezone.now()):
+    if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=clock.now()):
         leave_subject(job, JobState.CANCELLED)
         return
     if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
@@ -97,7 +97,7 @@ def retry_job(job: Job, user: User) -> None:
 def retry(job: Job) -> None:
     """Queue a failed or cancelled job again; training goes on from its last checkpoint. Raise JobError for others."""
     fields: dict[str, Any] = {"cancel_requested": False, "error": "", "attempts": 0, "finished_at": None}
-    fields["heartbeat_at"] = timezone.now()
+    fields["heartbeat_at"] = clock.now()
     with transaction.atomic():
         held(*filter(None, (job.graph, job.system, job.pool)))
         live = _live(job.kind, job.graph, job.system, job.pool, job.params).exclude(pk=job.pk)
@@ -110,7 +110,7 @@ def retry(job: Job) -> None:
 
 def sweep() -> list[Job]:
     """Queue jobs again whose worker fell silent, and send messages again that nobody picked up; return the former."""
-    now = timezone.now()
+    now = clock.now()
     silent = now - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     taken = []
     for job in Job.objects.filter(state=JobState.RUNNING).filter(Q(heartbeat_at=None) | Q(heartbeat_at__lt=silent)):
@@ -154,6 +154,12 @@ def _send_lost(taken: list[Job], now: datetime) -> None:
             _send(job.pk, job.kind)
 
 
+def wrong_clocks() -> QuerySet[Worker]:
+    """Return the live workers whose clock differs from the database's by more than 5 s."""
+    most = clock.MOST_OFF.total_seconds()
+    return live_workers().filter(Q(clock_off__gt=most) | Q(clock_off__lt=-most)).order_by("name")
+
+
 def live_workers() -> QuerySet[Worker]:
-    since = timezone.now() - timedelta(seconds=settings.JOB_SILENT_SECONDS)
+    since = clock.now() - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     return Worker.objects.filter(seen_at__gte=since)

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from django.utils import timezone
-
+from core import clock
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
@@ -22,7 +21,7 @@ class Pace(NamedTuple):
 
 def pace_of(job: Job) -> Pace:
     """Return the pace of a job; the rate and the time left only while it runs."""
-    end = job.finished_at or timezone.now()
+    end = job.finished_at or clock.now()
     so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
     left = job.seconds_left if job.state == JobState.RUNNING else None
     rate = (job.total - job.done) / left if left else None

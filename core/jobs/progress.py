@@ -3,10 +3,10 @@
 import threading
 import time
 
-from django.db.models import F, Value
+from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Concat
-from django.utils import timezone
 
+from core import clock
 from core.callbacks import Tell, Watch
 from core.models import Job
 
@@ -35,11 +35,15 @@ class Progress:
         if seconds_left is None and done > 0:
             seconds_left = (now - begun) / done * (total - done)
         now_there = {"stage": stage, "done": done, "total": total, "unit": unit, "seconds_left": seconds_left}
-        Job.objects.filter(pk=self.job.pk).update(**now_there)
+        self._row().update(**now_there)
 
     def log(self, line: str) -> None:
-        stamp = timezone.now().strftime("%H:%M:%S")
-        Job.objects.filter(pk=self.job.pk).update(log=Concat(F("log"), Value(f"{stamp} {line}\n")))
+        stamp = clock.now().strftime("%H:%M:%S")
+        self._row().update(log=Concat(F("log"), Value(f"{stamp} {line}\n")))
+
+    def _row(self) -> QuerySet[Job]:
+        """Return the row, unless a newer attempt has it: what this one says is then of no use."""
+        return Job.objects.filter(pk=self.job.pk, attempts=self.job.attempts)
 
     def should_stop(self) -> bool:
         return self._stop.is_set()

@@ -7,9 +7,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 from django.utils.translation import gettext
 
+from core import clock
 from core.enums import CoreAct, TokenScope
 from core.errors import UserError
 from core.models import ApiToken
@@ -45,7 +45,7 @@ def create_token(person: User, name: str, scopes: Collection[str], days: int) ->
     with transaction.atomic():
         held = User.objects.select_for_update().get(pk=person.pk)  # requests at the same time are counted one by one
         live = tokens_of(held)
-        live.filter(expiry__lt=timezone.now()).delete()
+        live.filter(expiry__lt=clock.now()).delete()
         if live.count() >= MOST_TOKENS:
             raise TokenError(f"You have {MOST_TOKENS} tokens: revoke one that you do not use.")
         try:

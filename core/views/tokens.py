@@ -5,9 +5,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from core import clock
 from core.enums import TokenScope
 from core.forms import TokenForm
 from core.models import ApiToken
@@ -37,5 +37,5 @@ def _row(token: ApiToken) -> dict[str, Any]:
     return {
         "token": token,
         "scopes": [scope.label for scope in TokenScope if scope in token.scopes],
-        "is_over": token.expiry is not None and token.expiry < timezone.now(),
+        "is_over": token.expiry is not None and token.expiry < clock.now(),
     }

@@ -18,8 +18,8 @@ import pyarrow as pa
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
 
+from core import clock
 from core.callbacks import TellStage
 from core.database import one_moment
 from core.errors import UserError
@@ -109,7 +109,7 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
         members = _Members(tar)
         manifest: dict[str, Any] = {
             "format": FORMAT,
-            "made_at": timezone.now().isoformat(timespec="seconds"),
+            "made_at": clock.now().isoformat(timespec="seconds"),
             "database": connection.vendor,
             "migrations": migrations(),
             "tables": {},

@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from django.contrib.auth.models import AnonymousUser, User
-from django.utils import timezone
 
 from annotation.enums import Verdict
 from annotation.judging.judgements import current_verdicts
 from annotation.judging.verdicts import verdicts_at, verdicts_by_person
 from annotation.models import Campaign
 from annotation.quality.reports import annotator_numbers
+from core import clock
 from core.people.roles import can_manage
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.current_sums import live_sums
@@ -194,7 +194,7 @@ def parse_time(text: str) -> datetime:
             f"{text[:40]!r} is not a valid time: write it as in until:2026-03-02T12:00 (UTC, or with a zone as in"
             " +02:00)."
         ) from error
-    if when > timezone.now():
+    if when > clock.now():
         raise EvaluationError(f"{text[:40]!r} has not come yet: labels as they stood are of the past.")
     return when
 

@@ -3,6 +3,7 @@
 A study is made in two steps that may be repeated: its graphs and systems (`prepare_study`), then one job a system.
 """
 
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -17,6 +18,7 @@ from core.callbacks import TellStage
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
@@ -238,18 +240,23 @@ def run_study(job: Job, progress: Progress) -> None:
 
 def run_system(run: StudyRun, system: System, progress: Progress) -> None:
     """Train a system from its last checkpoint on, and rank the open answers at the epochs to evaluate."""
-    options, path = options_of(run.study), artifact_path(run.artifact)
+    options, place = options_of(run.study), run.artifact
     row = StudyRun.objects.filter(pk=run.pk)
     answers = open_answers(run.graph, questions=options.questions, least=options.min_answers, seed=options.seed)
-    kept = read_ranks(path) or StudyRanks.of(answers)
+    kept = read_ranks(artifact_path(place)) or StudyRanks.of(answers)
     wanted = checkpoint_epochs(int(system.settings["epochs"]), options.checkpoints)
+    own = f"studies/{run.study_id}/{run.pk}-{uuid.uuid4().hex[:12]}.npz"  # of this attempt: see fencing.py
 
     def on_epoch(epoch: int, scorer: Callable[[], Any]) -> None:
-        nonlocal kept
+        nonlocal kept, place
         if epoch in wanted and epoch not in kept.epochs:
             kept = kept.with_epoch(epoch, rank_answers(scorer(), answers, options.seed))
-            write_ranks(path, kept)
-            row.update(checkpoints=len(kept.epochs))
+            write_ranks(artifact_path(own), kept)
+            with fenced():
+                row.update(checkpoints=len(kept.epochs), artifact=own)
+            if place != own:
+                artifact_path(place).unlink(missing_ok=True)
+            place = own
 
     if system.state != SystemState.TRAINED:
         on_epoch(0, lambda: untrained(run.graph, system))
@@ -259,4 +266,5 @@ def run_system(run: StudyRun, system: System, progress: Progress) -> None:
             f"{system.name} was trained by another job, and its checkpoints were not evaluated. Make a study under "
             "another name."
         )
-    row.update(checkpoints=len(kept.epochs), sha256=sha256_of(path))
+    with fenced():
+        row.update(checkpoints=len(kept.epochs), sha256=sha256_of(artifact_path(place)))

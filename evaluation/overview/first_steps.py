@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.models import Invitation, Membership
+from core import clock
 from pooling.enums import PoolState, SystemState
 from pooling.models import Graph, Pool, System
 
@@ -34,7 +34,7 @@ def first_steps() -> list[FirstStep]:
         ready=Count("pk", filter=Q(state=PoolState.READY)), building=Count("pk", filter=Q(state=PoolState.BUILDING))
     )
     people = Membership.objects.values("person").distinct().count()
-    usable = Invitation.objects.filter(revoked_at=None, used_at=None, expires_at__gt=timezone.now())
+    usable = Invitation.objects.filter(revoked_at=None, used_at=None, expires_at__gt=clock.now())
     invited = usable.filter(campaign__isnull=False).count()
     graphs = Graph.objects.count()
     asked = f"?graph={graph.name}" if graph else ""

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models import Count, Max, Q
-from django.utils import timezone
 
 from annotation.judging.judgements import live_labels
+from core import clock
 from core.callbacks import Tell
 from core.database import gone
 from core.enums import LIVE, JobState
 from core.errors import UserError
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import live_workers, start_job
 from core.models import Job
 from evaluation.enums import EvaluationJob
@@ -82,8 +83,8 @@ def current_figure(pool: Pool, key: str, now: str, compute: Callable[[], Content
         kept = Figure.objects.filter(pool=pool, key=key).first() or _new(pool, key, heavy)
         if kept.version == now:
             return kept
-        free = Q(claimed_until=None) | Q(claimed_until__lt=timezone.now())
-        if heavy or Figure.objects.filter(free, pk=kept.pk).update(claimed_until=timezone.now() + CLAIM) == 1:
+        free = Q(claimed_until=None) | Q(claimed_until__lt=clock.now())
+        if heavy or Figure.objects.filter(free, pk=kept.pk).update(claimed_until=clock.now() + CLAIM) == 1:
             return _compute(kept, now, compute)
         if time.monotonic() > until:
             if kept.version:
@@ -114,10 +115,10 @@ def _compute(kept: Figure, now: str, compute: Callable[[], Content]) -> Figure:
         row.update(claimed_until=None)
         raise
     kept.version, kept.seconds = now, time.monotonic() - started
-    kept.computed_at, kept.claimed_until = timezone.now(), None
-    row.update(
-        content=kept.content, version=now, seconds=kept.seconds, computed_at=kept.computed_at, claimed_until=None
-    )
+    kept.computed_at, kept.claimed_until = clock.now(), None
+    found = {"content": kept.content, "version": now, "seconds": kept.seconds}
+    with fenced():
+        row.update(**found, computed_at=kept.computed_at, claimed_until=None)
     return kept
 
 
@@ -255,7 +256,7 @@ def may_follow(job: Job | None) -> bool:
         return False
     if job is None:
         return True
-    return job.state == JobState.DONE and (job.finished_at is None or timezone.now() - job.finished_at > REST)
+    return job.state == JobState.DONE and (job.finished_at is None or clock.now() - job.finished_at > REST)
 
 
 def _params(analysis: Analysis, part: Part, settings: Settings) -> dict[str, str]:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from core.database import held
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
@@ -163,7 +164,7 @@ def write_zip(export: Export) -> Path:
     """Write the test set aside and pack it; an existing zip file stays as it is."""
     if (there := zip_path(export)) is not None:
         return there
-    relative = f"exports/{export.pk}.zip"
+    relative = f"exports/{export.pk}-{uuid.uuid4().hex[:12]}.zip"
     path = artifact_path(relative)
     name = f"{export.qrels.pool.name}-{export.qrels.name}"
     with tempfile.TemporaryDirectory() as scratch, writing(path) as aside:
@@ -173,7 +174,8 @@ def write_zip(export: Export) -> Path:
             for file in files:
                 _add(packed, file, f"{name}/{file.relative_to(folder).as_posix()}")
     export.artifact, export.sha256, export.num_bytes = relative, sha256_of(path), path.stat().st_size
-    export.save(update_fields=["artifact", "sha256", "num_bytes"])
+    with fenced():
+        export.save(update_fields=["artifact", "sha256", "num_bytes"])
     return path
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.utils import timezone
 
 from annotation.enums import JudgementOrigin, Verdict
 from annotation.judging.label_file import SkippedLine, read_label_file
 from annotation.models import ImportedLabel, Judgement
+from core import clock
 from core.database import held, named_once
 from core.files.artifacts import artifact_path, sha256_of
 from core.people.audit_log import record
@@ -198,7 +198,7 @@ def _labels(path: Path, pool: Pool, judged: Judgements, arrays: GraphArrays) -> 
         batch_size=2000,
     )
     settled = np.isin(judged.settled, [SETTLED.index(name) for name in _JUDGED])
-    now = timezone.now()
+    now = clock.now()
     Judgement.objects.bulk_create(
         (
             Judgement(

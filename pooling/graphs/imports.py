@@ -7,10 +7,11 @@ import numpy as np
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError
 
 from core.callbacks import TellStage
 from core.files.artifacts import artifact_path
+from core.jobs.fencing import fenced
 from core.people.audit_log import record
 from pooling.enums import PoolingAct
 from pooling.graphs import files
@@ -98,7 +99,7 @@ def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any
     )
 
 
-@transaction.atomic
+@fenced()
 def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
     """Save the rows and rename the folder, or do neither; short, so that SQLite's one writer is not blocked."""
     row.save()

@@ -16,9 +16,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.utils import timezone
 
+from core import clock
 from core.files.artifacts import artifact_path
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
@@ -115,7 +116,7 @@ def drop_upload(upload: Upload) -> None:
 
 def sweep_uploads() -> int:
     """Delete uploads that nobody looked at for a day; return how many."""
-    oldest = (timezone.now() - KEPT).timestamp()
+    oldest = (clock.now() - KEPT).timestamp()
     places = artifact_path("uploads").glob("*") if artifact_path("uploads").is_dir() else ()
     old = [place for place in places if place.stat().st_mtime < oldest]
     for place in old:
@@ -163,7 +164,8 @@ def run_import(job: Job, progress: Progress) -> None:
             created_by=job.created_by,
             progress=lambda stage, done, total: progress.report(stage, done, total),
         )
-    Job.objects.filter(pk=job.pk).update(graph=graph)
+    with fenced():
+        Job.objects.filter(pk=job.pk).update(graph=graph)
     progress.log(f"graph {graph.name}: {plural(graph.num_train, 'train triple')}")
     if upload is not None:
         drop_upload(upload)

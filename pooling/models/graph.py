@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from core.clock import Stamp
 from pooling.enums import Category, GraphSource
 
 
@@ -21,7 +22,7 @@ class Graph(models.Model):
     has_closed_world = models.BooleanField(default=False)
     report = models.JSONField(default=list, help_text="what the importer noticed: {kind, count, examples}")
     archived = models.BooleanField(default=False, help_text="in no list and offered for nothing new")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
 
     class Meta:

@@ -3,6 +3,7 @@
 from django.db import models
 from django.urls import reverse
 
+from core.clock import Stamp
 from pooling.enums import TO_PEOPLE, PoolOrigin, PoolRule, PoolState
 from pooling.models.graph import Graph
 from pooling.models.system import System
@@ -29,7 +30,7 @@ class Pool(models.Model):
     )
     frozen_at = models.DateTimeField(null=True, blank=True, help_text="from then on it neither grows nor is filtered")
     archived = models.BooleanField(default=False, help_text="in no list; its pages stay")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     class Meta:
         ordering = ["-created_at"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 
+from core.clock import Stamp
 from pooling.models.system import System
 
 
@@ -22,7 +23,7 @@ class Run(models.Model):
     num_questions = models.PositiveIntegerField(default=0, help_text="questions with stored candidates")
     num_rank_rows = models.PositiveBigIntegerField(default=0)
     seconds = models.FloatField(default=0)
-    updated_at = models.DateTimeField(auto_now=True)
+    updated_at = Stamp(auto_now=True)
 
     objects = Published()
     every = models.Manager["Run"]()  # private ones too

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.urls import reverse
 
+from core.clock import Stamp
 from pooling.enums import SystemState
 from pooling.models.graph import Graph
 
@@ -58,7 +59,7 @@ class System(models.Model):
     )
     private = models.BooleanField(default=False, help_text="only its owner and managers see its run")
     history = models.JSONField(default=list, help_text="one entry an epoch: epoch, loss, validation_mrr")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = Stamp(auto_now_add=True)
 
     objects = Published()
     every = models.Manager["System"]()  # private ones too: for acts of their owner and for names that are taken

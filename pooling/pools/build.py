@@ -9,11 +9,12 @@ import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
+from core import clock
 from core.database import held, insert_rows, named_once
 from core.enums import LIVE
 from core.files.lines import SENT, Bounds
+from core.jobs.fencing import fenced
 from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
@@ -192,7 +193,7 @@ def store_pooled(pool: Pool, gathered: Gathered, seeds: np.ndarray, graph: Graph
             nothing = f"no line of its file can be pooled ({kinds})" if kinds else "its file has no lines"
         raise PoolError(f"Pool {pool.name} is empty: {nothing}.")
     reason = filters.reasons(gathered, seeds, graph, pool.filters)
-    with transaction.atomic():
+    with fenced():
         pool.triples.all().delete()
         write_rows(pool, gathered, reason, np.arange(len(reason)))
         Pool.objects.filter(pk=pool.pk).update(state=PoolState.READY)
@@ -203,7 +204,8 @@ def run_build_pool(job: Job, progress: Progress) -> None:
     """Build the pool, then store the predictive distributions of its systems (params: predictive)."""
     assert job.pool is not None
     ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
-    ended.update(state=PoolState.BUILDING)
+    with fenced():
+        ended.update(state=PoolState.BUILDING)
     build_pool(job.pool, progress)
     if job.params.get("predictive", True):
         for system in job.pool.systems.order_by("id"):
@@ -260,7 +262,7 @@ def freeze_pool(pool: Pool, user: User | None = None) -> None:
             raise PoolError(f"Pool {pool.name} was frozen on {found.frozen_at:%Y-%m-%d} already.")
         if (job := live_extensions(found).first()) is not None:
             raise PoolError(f"Pool {pool.name} is being extended (job {job.pk}): wait for its end, or cancel it.")
-        found.frozen_at = timezone.now()
+        found.frozen_at = clock.now()
         found.save(update_fields=["frozen_at"])
         record(user, PoolingAct.POOL_FROZEN, pool=found, about=found.name)
     pool.frozen_at = found.frozen_at

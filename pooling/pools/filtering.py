@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Q, Sum
 from django.db.models.functions import Length
 
 from core.database import held
 from core.enums import LIVE
+from core.jobs.fencing import fenced
 from core.jobs.progress import Progress
 from core.models import Job
 from core.people.audit_log import record
@@ -136,7 +136,7 @@ def refilter_pool(pool: Pool, names: Sequence[str], user: User | None = None) ->
 
     Labels made elsewhere stay: a label beats a filter.
     """
-    with transaction.atomic():
+    with fenced():
         held(pool)
         found = Pool.objects.select_related("graph").get(pk=pool.pk)
         if why := why_filters_stay(found):

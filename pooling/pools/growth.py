@@ -13,10 +13,11 @@ from typing import Any, Unpack
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
+from core import clock
 from core.database import gone, held
 from core.errors import UserError
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
@@ -279,7 +280,7 @@ def _store(
     n = len(old.triples)
     unnamed = filters.unnamed_finders(target.pool, grown)
     reason = filters.reasons(grown, target.seeds, graph, target.pool.filters, unnamed)
-    with transaction.atomic():
+    with fenced():
         pool = Pool.objects.select_for_update().get(pk=target.pool.pk)
         if _state_of(pool) != _state_of(target.pool):
             return False
@@ -293,7 +294,7 @@ def _store(
         write_rows(pool, grown, reason, np.flatnonzero(changed))
         store_seeds(pool, target.new_seeds)
         pool.systems.add(*target.systems)
-        when = timezone.now().isoformat(timespec="seconds")
+        when = clock.now().isoformat(timespec="seconds")
         entry = {"when": when, "what": target.what, "triples": len(reason) - n, "job": progress.job.pk}
         pool.depth, pool.contributors = target.depth, target.contributors
         pool.growth = filters.growth_now([*pool.growth, entry], reason)

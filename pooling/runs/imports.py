@@ -13,11 +13,12 @@ import pyarrow as pa
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.utils import timezone
 
+from core import clock
 from core.callbacks import TellStage
 from core.database import held, named_once
 from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.fencing import fenced
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolState, SystemState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -347,7 +348,8 @@ def _store(system: System, tables: dict[str, pa.Table], depth: int, seconds: flo
     system.owner, system.private = user, is_private_at_first(user)
     with run_folder(system) as relative:
         fields = write_run(relative, system, None, tables, depth, seconds)
-        with named_once(lambda: check_name(system.graph, system.name)):  # another request may have been faster
+        # another request may have been faster
+        with fenced(), named_once(lambda: check_name(system.graph, system.name)):
             held(system.graph)
             system.save()
             Run.objects.create(system=system, **fields)
@@ -358,11 +360,11 @@ def _replace(system: System, tables: dict[str, pa.Table], depth: int, seconds: f
     """Write the files, then let the run's row point at them; readers see the old run or the new one."""
     with run_folder(system) as relative:
         fields = write_run(relative, system, None, tables, depth, seconds)
-        with transaction.atomic():
+        with fenced():
             hold(system)
             check_changeable(system, user, "replaced")
             old = Run.every.get(system=system)
             System.every.filter(pk=system.pk).update(settings=system.settings)
-            Run.every.filter(pk=old.pk).update(**fields, updated_at=timezone.now())
+            Run.every.filter(pk=old.pk).update(**fields, updated_at=clock.now())
             record(user, PoolingAct.RUN_REPLACED, about=str(system), **system.settings)
             transaction.on_commit(lambda: shutil.rmtree(artifact_path(old.artifact), ignore_errors=True))

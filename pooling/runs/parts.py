@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
+from core import clock
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, write_json, writing
@@ -93,7 +93,7 @@ def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **opti
     number = str(uuid.uuid4())
     folder = _root() / number
     folder.mkdir(parents=True, mode=0o700)
-    write_json(folder / ABOUT, about | {"expires_at": (timezone.now() + KEPT).isoformat()})
+    write_json(folder / ABOUT, about | {"expires_at": (clock.now() + KEPT).isoformat()})
     return get_upload(number, user)
 
 
@@ -190,7 +190,7 @@ def sweep_uploads() -> int:
     """Delete uploads that are over, and return how many; folders that have no about.json for long too."""
     gone = 0
     for folder in list(_root().glob("*")):
-        if _ends(folder) < timezone.now():
+        if _ends(folder) < clock.now():
             shutil.rmtree(folder, ignore_errors=True)
             gone += 1
     return gone

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from core.errors import UserError
 from core.files.artifacts import writing
+from core.jobs.fencing import fenced
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.models import Graph, System
@@ -40,7 +40,8 @@ def run_import(job: Job, progress: Progress) -> None:
     if upload is None:
         raise UploadError("The upload is gone: it was deleted, or is older than a day. Send the run again.")
     outcome = upload.outcome() or _attempt(upload, int(job.params["parts"]), progress)
-    close(upload, outcome)
+    with fenced():  # an attempt that was paused would find the name taken, and call that the end
+        close(upload, outcome)
     if outcome.refused:
         raise UploadError(REFUSED.format(upload.id))
 
@@ -92,7 +93,7 @@ def _stage(stage: str) -> str:
 
 
 def _name_file(system: System, about: Mapping[str, Any]) -> None:
-    with transaction.atomic():
+    with fenced():
         System.every.filter(pk=system.pk).update(settings=system.settings | {"file": about["file_name"]})
 
 

@@ -16,10 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from django.db.models import QuerySet
-from django.utils import timezone
 
+from core import clock
 from core.callbacks import UNWATCHED, Watch
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
+from core.jobs.fencing import fenced
 from core.jobs.progress import Progress
 from core.libraries import versions_of
 from pooling.errors import PoolError
@@ -222,12 +223,13 @@ def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
 
     RunError if the row has changed since it was read.
     """
-    if run is None:
-        stored, made = Run.every.get_or_create(system=system, defaults=fields)
-    else:
-        same = Run.every.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
-        made = same.update(**fields, updated_at=timezone.now()) == 1
-        stored = Run.every.get(pk=run.pk)
+    with fenced():
+        if run is None:
+            stored, made = Run.every.get_or_create(system=system, defaults=fields)
+        else:
+            same = Run.every.filter(pk=run.pk, artifact=run.artifact, sha256=run.sha256)
+            made = same.update(**fields, updated_at=clock.now()) == 1
+            stored = Run.every.get(pk=run.pk)
     if not made:
         raise RunError(f"The run of {system} was extended by another job in the meantime.")
     if run is not None:

@@ -10,13 +10,15 @@ from django.db.models import Q, QuerySet
 
 from core.database import held
 from core.errors import UserError
-from core.files.artifacts import ArtifactError, artifact_path, sha256_of
+from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.fencing import fenced
 from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from pooling.systems.spec import with_neutral
+from pooling.training.attempts import not_written, take_over
 from pooling.training.best_seed import keep_best
 
 if TYPE_CHECKING:
@@ -207,17 +209,20 @@ def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = 
         progress.log(f"{system.name} is trained already")
         keep_best(system)  # a worker may have died between the end of training and this
         return
-    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="")
+    take_over(system)
     progress.log(f"training {system.name} with {system.settings}")
     check_device(system)
     reset_peak()
     end = _fit(system, progress, on_epoch)
     peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
-    System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
+    with fenced():
+        System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
     system.refresh_from_db()
     mrr = "" if system.validation_mrr is None else f", validation MRR {system.validation_mrr:.4f}"
     progress.log(f"best epoch {system.best_epoch}{mrr}")
-    if (best := keep_best(system)) is not None:
+    with fenced():
+        best = keep_best(system)
+    if best is not None:
         progress.log(f"{best.name} is the best of its seeds; the others are archived")
 
 
@@ -262,10 +267,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
     except ValueError as error:
         raise SystemError_(f"{error}.") from error
     except OSError as error:
-        raise ArtifactError(
-            f"The checkpoint of {system.name} could not be written: {error.strerror or error}. The last whole one, "
-            "if there is one, is still there: free some disk space, then start the job again."
-        ) from error
+        raise not_written(system, error) from error
     same = ("device", "epochs_done", "best_epoch", "validation_mrr", "history")
     fields = {name: getattr(result, name) for name in same}
     return {**fields, "train_seconds": result.seconds, "note": note, "sha256": sha256_of(folder / spec.weights)}
@@ -286,6 +288,7 @@ def _epoch_writer(system: System, progress: Progress) -> "Callable[[EpochReport]
             # an earlier attempt may have got further than its last checkpoint: those epochs are done again
             history = [epoch for epoch in system.history if epoch["epoch"] < seen[0]["epoch"]] + seen
             row = System.objects.filter(pk=system.pk)
-            row.update(epochs_done=report.epoch, validation_mrr=report.best_mrr, history=history)
+            with fenced():
+                row.update(epochs_done=report.epoch, validation_mrr=report.best_mrr, history=history)
 
     return tell

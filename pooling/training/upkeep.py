@@ -3,7 +3,6 @@
 A system that a run or a pool uses never changes, since people may have cited its figures.
 """
 
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +10,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from core.database import held, named_once
-from core.files.artifacts import artifact_path
 from core.jobs.lifecycle import start_job
 from core.models import Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, SystemState
 from pooling.jobs import live_jobs
 from pooling.models import Graph, System
+from pooling.training.attempts import drop_folder, new_folder
 from pooling.training.best_seed import keep_best, without_device
 from pooling.training.train import SystemError_, check_name, refuse_imported, resolve
 
@@ -49,11 +48,10 @@ def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], devic
         _refuse_busy(found)
         if used := uses_of(found):
             raise SystemError_(f"{found.name} stays as it is, since {' and '.join(used)}: clone it instead.")
-        old = artifact_path(found.artifact)
+        old = found.artifact
         found.seed, found.settings = seed, settings
         _refuse_twin(found)
-        attempt = int(found.artifact.rpartition(".")[2]) + 1 if "." in found.artifact else 1
-        found.artifact = f"systems/{found.pk}.{attempt}"  # a folder of its own: nothing old can be resumed
+        found.artifact = new_folder(found)  # nothing old can be resumed
         found.state, found.sha256, found.device, found.note = SystemState.WAITING, "", "", ""
         found.epochs_done, found.best_epoch, found.train_seconds, found.history = 0, 0, 0, []
         found.validation_mrr, found.peak_bytes, found.best_of_seeds = None, None, False
@@ -62,8 +60,7 @@ def train_anew(system: System, *, seed: int, overrides: Mapping[str, Any], devic
             keep_best(other)  # its choice does not wait for this one any more
         record(user, PoolingAct.SYSTEM_RETRAINED, about=str(found))
         job = start_job(PoolingJob.TRAIN, system=found, user=user)
-        if old.name.partition(".")[0] == str(found.pk):  # a folder of its own, and no other
-            transaction.on_commit(lambda: shutil.rmtree(old, ignore_errors=True))
+        transaction.on_commit(lambda: drop_folder(found, old))
     return job
 
 

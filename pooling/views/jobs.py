@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.enums import JobState
-from core.jobs.lifecycle import cancel_job, live_workers, retry_job
+from core.jobs.lifecycle import cancel_job, live_workers, retry_job, wrong_clocks
 from core.jobs.pace import pace_of
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
@@ -34,6 +34,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "state": state,
         "states": JobState.choices,
         "no_worker": live and not live_workers().exists(),
+        "wrong_clocks": wrong_clocks(),
     }
     part = request.GET.get("part") == "rows"
     return render(request, "pooling/jobs/rows.html" if part else "pooling/jobs/list.html", context)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils import timezone
 
+from core import clock
 from core.management.shell import ShellCommand
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
@@ -49,7 +49,7 @@ class Command(ShellCommand):
         if options["qrels"]:
             qrels = get_qrels(pool, options["qrels"])
         else:
-            qrels = freeze_qrels(pool, f"export-{timezone.now():%Y%m%d-%H%M%S}", **terms)
+            qrels = freeze_qrels(pool, f"export-{clock.now():%Y%m%d-%H%M%S}", **terms)
             self.stderr.write(f"Froze the present judgements as qrels {qrels.name}.")
         files = export_test_set(qrels, options["folder"], asked)
         record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool, about=pool.name, qrels=qrels.name)

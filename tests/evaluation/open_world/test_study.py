@@ -124,18 +124,20 @@ class DiesInEpoch(Progress):
 def test_run_system_interrupted_goes_on_to_the_same_ranks_and_evaluates_nothing_twice():
     run, other = (make_study(name).runs.select_related("study", "graph", "system")[0] for name in ("one", "two"))
     run_system(run, run.system, progress_of(run.system))
+    run.refresh_from_db()
     whole = read_ranks(artifact_path(run.artifact))
     job = make_job(EvaluationJob.OPEN_WORLD, system=other.system)
     with pytest.raises(Dies):
         run_system(other, other.system, DiesInEpoch(job, 2))
+    other.refresh_from_db()
     path = artifact_path(other.artifact)
     kept = read_ranks(path)
     assert kept.epochs.tolist()[:2] == [0, 1] and len(kept.epochs) < 4
-    other.refresh_from_db()
     assert (other.checkpoints, other.sha256) == (len(kept.epochs), "")
     write_ranks(path, replace(kept, strict=np.concatenate([kept.strict[:1] + 1000, kept.strict[1:]])))
     run_system(other, System.objects.get(pk=other.system_id), progress_of(other.system))
-    found = read_ranks(path)
+    other.refresh_from_db()
+    found = read_ranks(artifact_path(other.artifact))
     assert (found.strict[0] == whole.strict[0] + 1000).all()  # not ranked again
     for field in fields(StudyRanks):
         skipped = 1 if field.name == "strict" else 0

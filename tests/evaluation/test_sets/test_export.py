@@ -564,7 +564,7 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
     assert request_export(qrels, ExportOptions(), None) == (export, None)
     path.unlink()
     assert write_zip(export).read_bytes() == first
-    assert [p.name for p in artifact_path("exports").iterdir()] == [f"{export.pk}.zip"]
+    assert list(artifact_path("exports").iterdir()) == [zip_path(export)]
 
 
 def test_an_archive_that_is_there_stays(qrels: Qrels):

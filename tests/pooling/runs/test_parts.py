@@ -161,7 +161,7 @@ def test_uploads_are_own_few_and_swept(town: Graph, owner: User, monkeypatch):
     begun.mkdir()
     assert (sweep_uploads(), begun.exists()) == (0, True)
     later = timezone.now() + parts.KEPT + timedelta(minutes=1)
-    monkeypatch.setattr(parts.timezone, "now", lambda: later)
+    monkeypatch.setattr(parts.clock, "now", lambda: later)
     assert (sweep_uploads(), list(parts.uploads())) == (5, [])
 
 

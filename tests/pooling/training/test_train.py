@@ -226,8 +226,7 @@ def test_training_goes_on_from_the_checkpoint_with_the_same_result(town: Graph, 
 def test_failed_training_fails_the_system_and_says_why(town: Graph):
     overrides = {**QUICK, "learning_rate": "10", "epochs": "300", "scale": "1000"}
     (system,) = create_systems(town, ["rescal"], overrides, device="cpu")
-    artifact_path(system.artifact).parent.mkdir(parents=True, exist_ok=True)
-    artifact_path(system.artifact).write_text("a file where the folder should be")
+    artifact_path("systems").write_text("a file where the folder should be")
     job = train(system)
     assert (job.state, system.state) == ("failed", SystemState.FAILED)
     assert job.error.startswith("The checkpoint of rescal could not be written: ")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from core.enums import JobState
 from core.jobs.pace import pace_of
-from core.models import Job
+from core.models import Job, Worker
 from core.templatetags.figures import duration
 from pooling.enums import PoolingJob
 from tests.page import element, has, links, notices, parse, posts
@@ -107,5 +109,15 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
     pool = make_pool(graph)
     for i in range(count):
         make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         manager.get("/jobs")
+
+
+def test_live_workers_with_a_wrong_clock_are_named(manager):
+    for name, off, ago in (("right", 4.0, 0), ("ahead", 62.0, 0), ("behind", -62.0, 0), ("dead", 62.0, 3600)):
+        seen = timezone.now() - timedelta(seconds=ago)
+        Worker.objects.create(name=name, queues="cpu", seen_at=seen, clock_off=off)
+    assert [worker.name for worker in manager.get("/jobs").context["wrong_clocks"]] == ["ahead", "behind"]
+    page = manager.get("/jobs")
+    assert page.content.decode().count('data-test="wrong-clock"') == 2
+    assert "behind: The clock of its machine is 62 s behind the database" in page.content.decode()

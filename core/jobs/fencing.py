@@ -1,0 +1,51 @@
+"""Let a job write only while it is its own: an attempt that was paused, and whose job went to another, writes nothing.
+
+A worker that falls silent loses its job (`lifecycle.sweep`), and it cannot know: its process may only be paused. So
+every transaction of a job's work ends with a write to the job's row, which only the attempt that has the job can do.
+Files go to a folder of the attempt's own, which others learn of by such a transaction.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from core import clock
+from core.enums import JobState
+from core.jobs.progress import JobCancelled
+from core.models import Job
+
+_attempt: ContextVar[Job | None] = ContextVar("attempt", default=None)  # what this process is at work on
+
+
+def own_row(job: Job) -> QuerySet[Job]:
+    """Return the row of a running job as long as this attempt has it; empty once it is over or another's."""
+    return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, worker=job.worker, attempts=job.attempts)
+
+
+@contextmanager
+def attempt(job: Job) -> Iterator[None]:
+    """Let `fenced` in this block ask for this attempt, as its row was when it was claimed."""
+    token = _attempt.set(job)
+    try:
+        yield
+    finally:
+        _attempt.reset(token)
+
+
+@contextmanager
+def fenced() -> Iterator[None]:
+    """Open a transaction in which the present attempt keeps its job; outside of jobs, a usual transaction.
+
+    Raise JobCancelled, with nothing written, if the job went to another attempt or is over.
+    """
+    job = _attempt.get()
+    with transaction.atomic():
+        if job is not None and not own_row(job).exists():
+            raise JobCancelled
+        yield
+        # last, so that the row is locked for no longer than the commit takes
+        if job is not None and not own_row(job).update(heartbeat_at=clock.now()):
+            raise JobCancelled

@@ -1,0 +1,119 @@
+"""An attempt that was paused while another did its job: it wakes, and writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.enums import JobState
+from core.files.artifacts import artifact_path, sha256_of
+from core.jobs.execution import execute
+from core.jobs.lifecycle import retry
+from core.jobs.progress import Progress
+from core.models import Job
+from pooling.enums import PoolingJob, SystemState
+from pooling.models import Graph, System
+from pooling.scoring.checkpoints import BEST
+from pooling.training import attempts
+from pooling.training.train import create_systems
+from tests.factories import make_job
+
+QUICK = {"embedding_dim": "4", "epochs": "4"}
+
+
+@pytest.fixture
+def system(town: Graph) -> System:
+    (made,) = create_systems(town, ["distmult"], QUICK, device="cpu")
+    return made
+
+
+def files(system: System) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in artifact_path(system.artifact).iterdir()}
+
+
+class Paused:
+    """Pauses the first attempt when it reports a stage that begins so: another process does its whole job meanwhile."""
+
+    def __init__(self, job: Job, stage: str) -> None:
+        self.job, self.stage, self.done = job, stage, False
+
+    def report(self, progress: Progress, stage: str, *args, **kwargs) -> None:
+        if stage.startswith(self.stage) and not self.done:
+            self.done = True
+            Job.objects.filter(pk=self.job.pk).update(state=JobState.QUEUED)
+            assert execute(self.job.pk, "another:2")
+            self.after = System.objects.values().get(pk=self.job.system_id)
+            self.kept = files(System.objects.get(pk=self.job.system_id))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("stage", ["it needs", "epoch 1 of 4", "epoch 2 of 4", "epoch 4 of 4"])
+def test_an_attempt_that_wakes_after_another_has_trained_writes_nothing(system: System, monkeypatch, stage: str):
+    job = make_job(PoolingJob.TRAIN, system=system)
+    paused = Paused(job, stage)
+    monkeypatch.setattr(Progress, "report", lambda self, *a, **k: paused.report(self, *a))
+    said = Progress.log
+    monkeypatch.setattr(Progress, "log", lambda self, line: (paused.report(self, line), said(self, line)))
+    assert execute(job.pk, "first:1")
+    assert paused.done
+    job.refresh_from_db()
+    assert (job.state, job.worker, job.attempts) == (JobState.DONE, "another:2", 2)
+    assert System.objects.values().get(pk=system.pk) == paused.after
+    system.refresh_from_db()
+    assert system.state == SystemState.TRAINED
+    assert files(system) == paused.kept
+    assert sha256_of(artifact_path(system.artifact) / BEST) == system.sha256
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_next_attempt_goes_on_from_the_checkpoint_in_a_folder_of_its_own(system: System, monkeypatch):
+    job = make_job(PoolingJob.TRAIN, system=system)
+    told: list[str] = []
+
+    def dies(self: Progress, stage: str, *args, **kwargs) -> None:
+        told.append(stage)
+        if stage.startswith("epoch 3"):
+            raise RuntimeError("its worker was killed")
+
+    monkeypatch.setattr(Progress, "report", dies)
+    execute(job.pk, "first:1")
+    system.refresh_from_db()
+    first, checkpoint = system.artifact, files(system)["checkpoint.pt"]
+    assert first.startswith(f"systems/{system.pk}-")
+    job.refresh_from_db()
+    retry(job)
+    begun: list[bytes] = []
+
+    def look(self: Progress, stage: str, *args, **kwargs) -> None:
+        told.append(stage)
+        if not begun:
+            begun.append(files(System.objects.get(pk=system.pk))["checkpoint.pt"])
+
+    told.clear()
+    monkeypatch.setattr(Progress, "report", look)
+    execute(job.pk, "second:2")
+    system.refresh_from_db()
+    assert begun == [checkpoint]
+    assert told[0].startswith("epoch 4 of 4")
+    assert system.artifact != first
+    assert [path.name for path in artifact_path("systems").iterdir()] == [Path(system.artifact).name]
+    assert [epoch["epoch"] for epoch in system.history] == [1, 2, 3, 4]
+
+
+def test_a_folder_that_is_not_the_systems_own_stays(system: System):
+    for name in ("", "systems", f"systems/{system.pk}0-ab", f"systems/{system.pk}-ab"):
+        artifact_path(name).mkdir(parents=True, exist_ok=True)
+        attempts.drop_folder(system, name)
+    assert [path.name for path in artifact_path("systems").iterdir()] == [f"{system.pk}0-ab"]
+
+
+def test_checkpoints_are_copied_where_a_file_cannot_have_two_names(tmp_path: Path, monkeypatch):
+    (tmp_path / "a").write_bytes(b"weights")
+
+    def refused(source: str, target: str) -> None:
+        raise OSError("no hard links here")
+
+    monkeypatch.setattr(attempts.os, "link", refused)
+    attempts._link(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (tmp_path / "b").read_bytes() == b"weights"
