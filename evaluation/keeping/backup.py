@@ -9,7 +9,7 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -39,8 +39,12 @@ class BackupError(UserError):
     """Say why a backup cannot be written, read or restored."""
 
 
-class _ChangedError(BackupError):
-    """Report a file that differs from its row, perhaps because a job has just replaced it."""
+class _UnreadableError(Exception):
+    """Report a file that could not be read to its end, so that the archive cannot go on."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self.path = path
 
 
 class OwnedArtifact(NamedTuple):
@@ -59,22 +63,35 @@ class BackupSummary(NamedTuple):
     files: int
     bytes: int  # of the backup file
     missing: dict[str, str]  # file -> its row: zip files of test sets that did not exist
+    damaged: dict[str, str]  # file or folder -> its row: what was missing, unreadable or differed from its checksum
 
     @property
     def notes(self) -> list[str]:
-        """Return a line for each missing file, with what to do."""
-        return [
+        """Return a line for each missing or damaged file, with what to do."""
+        gone = [
             f"Not in the backup, since it was missing: {file} of {row}. It is written again, with the same bytes, when "
             "somebody asks for it on the page Export."
             for file, row in self.missing.items()
         ]
+        harmed = [
+            f"Damaged when the backup was made: the files of {row} in {file} are missing or differ from their "
+            f"checksum. The backup has what is left of them. {_ADVICE[row.partition(' ')[0] == 'export']}"
+            for file, row in self.damaged.items()
+        ]
+        return gone + harmed
+
+
+_ADVICE = (
+    "Put them back from an earlier backup, or delete what they belong to.",
+    "Delete the file: it is written again when somebody asks for it on the page Export.",
+)
 
 
 def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | None = None) -> BackupSummary:
     """Write a backup that only its owner can read; `check` is called with it before it gets its name.
 
-    People and jobs may go on: the rows come from one database snapshot. Raise BackupError if a file that a row owns is
-    missing or damaged, since a backup would keep the damage. The zip file of a test set may be missing: it is listed.
+    People and jobs may go on: the rows come from one database snapshot. A missing or damaged file is listed, and the
+    backup goes on: one broken file must not cost the site its backup.
     """
     if not target.name.endswith(ENDINGS):
         raise BackupError(f"{target.name}: end the name in {', '.join(ENDINGS)}.")
@@ -87,24 +104,35 @@ def write_backup(target: Path, tell: TellStage, check: Callable[[Path], None] | 
         size = aside.stat().st_size
     rows = sum(table["rows"] for table in manifest["tables"].values())
     files = sum(name.startswith("artifacts/") for name in manifest["members"])
-    return BackupSummary(rows, files, size, manifest["missing"])
+    return BackupSummary(rows, files, size, manifest["missing"], manifest["damaged"])
 
 
 def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
-    """Write the backup, and again where a job replaced files after the rows were read; fail on the same fault twice."""
-    said = ""
+    """Write the backup, and again where files differ from their rows, since a job may have just replaced them.
+
+    What differs twice is damaged, and is listed.
+    """
+    said: dict[str, str] | None = None
+    skipped: set[Path] = set()
     for _ in range(_ATTEMPTS):
+        manifest = _readable(aside, name, tell, skipped)
+        if manifest["damaged"] in ({}, said):
+            break
+        said = manifest["damaged"]
+    return manifest
+
+
+def _readable(aside: Path, name: str, tell: TellStage, skipped: set[Path]) -> dict[str, Any]:
+    """Write the backup, and again without each file that turns out to be unreadable, which is added to `skipped`."""
+    while True:
+        aside.unlink(missing_ok=True)
         try:
-            return _write(aside, name, tell)
-        except _ChangedError as error:
-            aside.unlink()
-            if str(error) == said:
-                raise
-            said = str(error)
-    raise BackupError(f"Files changed while they were read: {said}. Try again when fewer jobs run.")
+            return _write(aside, name, tell, skipped)
+        except _UnreadableError as error:
+            skipped.add(error.path)
 
 
-def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
+def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[Path]) -> dict[str, Any]:
     with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as tar, one_moment():
         members = _Members(tar)
         manifest: dict[str, Any] = {
@@ -115,6 +143,7 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
             "tables": {},
             "members": members.sums,
             "missing": {},
+            "damaged": {},
         }
         owned = list(_owned())
         every = tables()
@@ -129,8 +158,8 @@ def _write(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
             tell("files of graphs, systems, runs and the rest", done, len(owned))
             if one.remade and one.sha256 and not one.path.exists():
                 manifest["missing"][_relative(one.path)] = one.row
-            else:
-                _add_files(members, one)
+            elif not _add_files(members, one, skipped):
+                manifest["damaged"][_relative(one.path)] = one.row
         tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
         members.add_bytes(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), listed=False)
     return manifest
@@ -147,19 +176,14 @@ def _owned() -> Iterator[OwnedArtifact]:
                 yield OwnedArtifact(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
 
 
-def _add_files(members: "_Members", owned: OwnedArtifact) -> None:
-    sums = []
+def _add_files(members: "_Members", owned: OwnedArtifact, skipped: Collection[Path]) -> bool:
+    """Add the files of an artifact; return whether all were read and one has the checksum of the row."""
+    sums, whole = [], True
     for file in files_below(owned.path):
-        try:
-            sums.append(members.add_file(f"artifacts/{_relative(file)}", file))
-        except OSError as error:
-            raise _ChangedError(f"{file} cannot be read: {error.strerror or error}") from error
-    if owned.sha256 and owned.sha256 not in sums:
-        advice = "put them back from an earlier backup, or delete what they belong to"
-        if owned.remade:
-            advice = "delete the file; it is written again when somebody asks for it on the page Export"
-        what = f"The files of {owned.row} in {owned.path} are missing or damaged (SHA-256 differs)"
-        raise _ChangedError(f"{what}: {advice}")
+        added = None if file in skipped else members.add_file(f"artifacts/{_relative(file)}", file)
+        whole &= added is not None
+        sums.append(added)
+    return whole and (not owned.sha256 or owned.sha256 in sums)
 
 
 def _relative(path: Path) -> str:
@@ -188,13 +212,24 @@ class _Members:
     def add_bytes(self, name: str, content: bytes, listed: bool = True) -> None:
         self._add(name, io.BytesIO(content), len(content), listed)
 
-    def add_file(self, name: str, path: Path) -> str:
+    def add_file(self, name: str, path: Path) -> str | None:
+        """Add a file and return its checksum; None if it cannot be opened. Raise _UnreadableError if reading fails."""
         if name in self.sums:  # rows may share an artifact
             return str(self.sums[name]["sha256"])
-        with path.open("rb") as file:
-            return self._add(name, file, os.fstat(file.fileno()).st_size)
+        try:
+            file = path.open("rb")
+        except OSError:
+            return None
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            try:
+                return self._add(name, _Source(file, path), size)
+            except OSError as error:
+                if error.errno is not None:  # of the disk that is written to
+                    raise
+                raise _UnreadableError(path) from error  # it ended early
 
-    def _add(self, name: str, file: IO[bytes], size: int, listed: bool = True) -> str:
+    def _add(self, name: str, file: "IO[bytes] | _Source", size: int, listed: bool = True) -> str:
         info = tarfile.TarInfo(name)
         info.size, info.mode = size, 0o600
         reader = Reader(file)
@@ -207,13 +242,26 @@ class _Members:
 class Reader:
     """Read a file and sum it up on the way."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: "IO[bytes] | _Source") -> None:
         self.file, self.sum = file, hashlib.sha256()
 
     def read(self, size: int = -1) -> bytes:
         content = self.file.read(size)
         self.sum.update(content)
         return content
+
+
+class _Source:
+    """Read a file of the site, whose errors are told from those of the disk that the backup is written to."""
+
+    def __init__(self, file: IO[bytes], path: Path) -> None:
+        self.file, self.path = file, path
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self.file.read(size)
+        except OSError as error:
+            raise _UnreadableError(self.path) from error
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     rows = sum(table["rows"] for table in manifest["tables"].values())
-    return BackupSummary(rows, files, path.stat().st_size, manifest.get("missing", {}))
+    return BackupSummary(rows, files, path.stat().st_size, manifest.get("missing", {}), manifest.get("damaged", {}))
 
 
 def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -114,21 +115,51 @@ def test_files_that_no_row_names_are_left_out(full: World, tmp_path: Path):
     assert files() == kept
 
 
-@pytest.mark.parametrize("harm", ["missing", "changed"])
-def test_a_damaged_file_is_named_and_no_backup_is_written(full: World, tmp_path: Path, harm: str):
+class Broken:
+    """A file on a broken disk, or one that ends before its size."""
+
+    def __init__(self, harm: str) -> None:
+        self.harm = harm
+
+    def read(self, size: int = -1) -> bytes:
+        if self.harm == "unreadable":
+            raise OSError(errno.EIO, "Input/output error")
+        return b""
+
+
+@pytest.mark.parametrize("harm", ["missing", "changed", "unreadable", "shorter"])
+def test_a_damaged_file_is_named_and_the_backup_goes_on(full: World, tmp_path: Path, monkeypatch, harm: str):
     run = Run.objects.get()
     path = artifact_path(run.artifact) / "run.json"
     if harm == "missing":
         shutil.rmtree(path.parent)
-    else:
+    elif harm == "changed":
         path.write_text("{}")
-    with pytest.raises(BackupError) as caught:
-        write_backup(tmp_path / "b.tar", silent)
-    assert str(caught.value) == (
-        f"The files of run {run.pk} in {path.parent} are missing or damaged (SHA-256 differs): put them back from an "
-        "earlier backup, or delete what they belong to"
+    else:
+        begin = backup_module._Source.__init__
+
+        def broken(self, file, which: Path) -> None:
+            begin(self, Broken(harm) if which == path else file, which)
+
+        monkeypatch.setattr(backup_module._Source, "__init__", broken)
+    lost = set() if harm in ("missing", "changed") else {path}
+    kept = {file: content for file, content in files().items() if artifact_path(file) not in lost}
+    written = write_backup(tmp_path / "b.tar", silent)
+    assert written.damaged == {run.artifact: f"run {run.pk}"}
+    assert read_manifest(tmp_path / "b.tar", silent)["damaged"] == written.damaged
+    empty()
+    monkeypatch.undo()
+    restored = restore(tmp_path / "b.tar", silent)
+    assert (files(), restored.damaged) == (kept, written.damaged)
+    assert (
+        restored.notes
+        == written.notes
+        == [
+            f"Damaged when the backup was made: the files of run {run.pk} in {run.artifact} are missing or differ from "
+            "their checksum. The backup has what is left of them. Put them back from an earlier backup, or delete what "
+            "they belong to."
+        ]
     )
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
 
 
 def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_again(full: World, tmp_path: Path):
@@ -137,7 +168,7 @@ def test_the_archive_of_a_test_set_that_somebody_deleted_is_named_and_comes_agai
     path = write_zip(export)
     before = path.read_bytes()
     path.unlink()
-    kept, file = files(), f"exports/{export.pk}.zip"
+    kept, file = files(), f"exports/{path.name}"
     written = write_backup(tmp_path / "b.tar", silent)
     assert written.missing == {file: f"export {export.pk} of p/v1"}
     assert read_manifest(tmp_path / "b.tar", silent)["missing"] == written.missing
@@ -157,11 +188,10 @@ def test_a_damaged_archive_of_a_test_set_may_be_deleted(full: World, tmp_path: P
     export, _ = request_export(Qrels.objects.get(), ExportOptions(), None)
     path = write_zip(export)
     path.write_bytes(b"?")
-    with pytest.raises(BackupError) as caught:
-        write_backup(tmp_path / "b.tar", silent)
-    assert str(caught.value) == (
-        f"The files of export {export.pk} of p/v1 in {path} are missing or damaged (SHA-256 differs): delete the file; "
-        "it is written again when somebody asks for it on the page Export"
+    written = write_backup(tmp_path / "b.tar", silent)
+    assert written.damaged == {f"exports/{path.name}": f"export {export.pk} of p/v1"}
+    assert written.notes[0].endswith(
+        "Delete the file: it is written again when somebody asks for it on the page Export."
     )
 
 
@@ -171,12 +201,12 @@ def test_a_file_that_a_job_has_just_replaced_is_read_again(full: World, tmp_path
     new, add = f"{run.artifact}-next", backup_module._add_files
     begun = []
 
-    def grown(members, owned):
+    def grown(members, owned, skipped):
         if not begun and str(owned.path).endswith(run.artifact):
             begun.append(owned)
             artifact_path(run.artifact).rename(artifact_path(new))
             Run.objects.filter(system=system).update(artifact=new)
-        add(members, owned)
+        return add(members, owned, skipped)
 
     monkeypatch.setattr(backup_module, "_add_files", grown)
     write_backup(tmp_path / "b.tar", silent)
