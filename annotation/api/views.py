@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -24,9 +24,10 @@ from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_labels
+from annotation.labelling.places import Place, place_of_label, place_of_ticket
 from annotation.labelling.training import check_trained
 from annotation.messages import flags
-from annotation.models import Campaign, Check, CheckLabel, Label, Slot
+from annotation.models import Campaign, Label
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from annotation.permissions import check_may_work, is_adjudicator, is_annotator, is_person, visible_campaigns
 from annotation.quality import checks as check
@@ -110,16 +111,16 @@ class ClaimDisputed(Endpoint):
 class _OfTicket(Endpoint):
     """The base of endpoints that name a question by its ticket: 404 if this person may not see it."""
 
+    place: Place | None = None
+
     def campaign_of(self, ticket: UUID, lease: UUID) -> Campaign:
-        slots = Slot.objects.filter(ticket=ticket)
+        user = self.request.user
+        self.place = place = place_of_ticket(user, ticket) if is_person(user) else None
         # adjudicators may annotate too, so some endpoints take both; only they have third slots
-        number = Q(number=ADJUDICATION) if self.for_adjudicators else Q(number__in=self.numbers)
-        campaign = slots.filter(number).values_list("item__campaign", flat=True).first()
-        if campaign is None and not self.for_adjudicators:
-            checks = Check.objects.filter(ticket=ticket, person=self.request.user.pk)
-            campaign = checks.values_list("campaign", flat=True).first()
+        numbers = (ADJUDICATION,) if self.for_adjudicators else self.numbers
+        campaign = place.campaign_id if place is not None and place.number in numbers else None
         found = None if campaign is None else self.seen().filter(pk=campaign).first()
-        if found is None and campaign is not None and lease == lease_of(ticket, self.request.user.pk or 0):
+        if found is None and campaign is not None and lease == lease_of(ticket, user.pk or 0):
             raise PermissionDenied(_NO_MEMBER)  # they held it once, so this tells them nothing new
         if found is None:
             raise Http404
@@ -142,7 +143,7 @@ class Submit(_OfTicket):
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
         campaign = self.campaign_of(ticket, lease)
         sources = verified(campaign)
-        result = labels.submit(request.user, ticket, lease, GivenAnswer(**asked), sources=sources)
+        result = labels.submit(request.user, ticket, lease, GivenAnswer(**asked), sources=sources, found=self.place)
         content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 
@@ -190,12 +191,8 @@ class Change(Endpoint):
 
     @extend_schema(request=data.AnswerInput, responses=schema.Kept)
     def post(self, request: SignedInRequest, label: UUID) -> Response:
-        own = {"client_id": label, "annotator": request.user.pk}
-        pk = (
-            Label.objects.filter(**own).values_list("item__campaign", flat=True).first()
-            or CheckLabel.objects.filter(**own).values_list("check_item__campaign", flat=True).first()
-        )
-        campaign = self.seen().filter(pk=pk).first() if pk is not None else None
+        place = place_of_label(request.user, label)
+        campaign = self.seen().filter(pk=place.campaign_id).first() if place is not None else None
         if campaign is None:
             raise Http404
         self.check_role(campaign)

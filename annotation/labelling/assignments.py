@@ -7,18 +7,16 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from annotation.enums import ItemState, SlotState, SurplusReason
+from annotation.enums import ItemState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
+from annotation.labelling.places import KeptLabel, Place
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import newest_templates
-
-KeptLabel = Label | CheckLabel | SurplusLabel
 
 
 class GivenAnswer(NamedTuple):
@@ -36,16 +34,13 @@ class GivenAnswer(NamedTuple):
 
 
 class Assignment(ABC):
-    """What slots and checks have in common for the person who answers; locked until the end of the transaction."""
+    """What slots and checks have in common for the person who answers."""
 
-    needs_reason = False  # the answer decides a dispute
-    other_labels: type[Label] | type[CheckLabel]  # the table of the other kind
     question: dict[str, int | None]  # its item or check, by the columns of SurplusLabel
 
-    def __init__(self, user: User, place: Slot | Check, is_mine: bool) -> None:
+    def __init__(self, user: User, place: Slot | Check) -> None:
         self.user, self.place, self.ticket = user, place, place.ticket
         self.campaign, self.relation = place.asked.campaign, place.asked.triple.relation
-        self.is_held = is_mine and place.state == SlotState.LEASED
 
     @property
     def template_id(self) -> int:
@@ -75,34 +70,18 @@ class Assignment(ABC):
         return {"annotator": self.user, "template_id": self.template_id, **given._asdict()}
 
 
-def find_submitted(user: User, ticket: UUID) -> Assignment | None:
-    """Return the slot with this ticket, or the check of this person; None if it was withdrawn."""
-    return _find(user, Q(ticket=ticket), Q(ticket=ticket))
-
-
-def find_answered(user: User, client_id: UUID) -> Assignment | None:
-    """Return the slot or check that this person answered with this id; None if there is none."""
-    return _find(user, Q(labels__client_id=client_id, labels__annotator=user), Q(labels__client_id=client_id))
-
-
-def _find(user: User, slots: Q, checks: Q) -> Assignment | None:
-    """Lock the item of a slot, or the check: of two answers that arrive together the second sees the first."""
-    locked = Slot.objects.select_related("item__campaign", "item__triple").select_for_update(of=("item",), no_key=True)
-    slot = next(iter(locked.filter(slots)), None)
-    if slot is not None:
-        return _SlotAssignment(user, slot)
-    own = Check.objects.filter(checks, person=user).select_for_update(of=("self",), no_key=True)
-    check = own.select_related("campaign", "gold", "item__triple").first()
-    return None if check is None or check.template_id is None else _CheckAssignment(user, check)
+def assignment_of(user: User, place: Place) -> Assignment:
+    """Read the slot or check of a place whose item is locked."""
+    if place.is_check:
+        checks = Check.objects.select_related("campaign", "gold", "item__triple")
+        return _CheckAssignment(user, checks.get(pk=place.pk))
+    return _SlotAssignment(user, Slot.objects.select_related("item__campaign", "item__triple").get(pk=place.pk))
 
 
 class _SlotAssignment(Assignment):
-    other_labels = CheckLabel
-
     def __init__(self, user: User, slot: Slot) -> None:
-        super().__init__(user, slot, slot.annotator_id == user.pk)
+        super().__init__(user, slot)
         self.slot, self.item = slot, slot.item
-        self.needs_reason = slot.number == ADJUDICATION
         self.question = {"item_id": slot.item_id, "check_item_id": None}
 
     def answer_held(self) -> bool:
@@ -140,10 +119,8 @@ class _SlotAssignment(Assignment):
 class _CheckAssignment(Assignment):
     """A check has no item to judge, and belongs to one person from the beginning."""
 
-    other_labels = Label
-
     def __init__(self, user: User, check: Check) -> None:
-        super().__init__(user, check, True)
+        super().__init__(user, check)
         self.check, self.question = check, {"item_id": None, "check_item_id": check.pk}
 
     def answer_held(self) -> bool:

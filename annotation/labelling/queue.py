@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
@@ -102,10 +102,13 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
     checks = Check.objects.filter(ticket__in=tickets, person=user)
     renewed = 0
-    for campaign in Campaign.objects.filter(pk__in=slots.values("item__campaign")).order_by("pk"):
-        renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=lease_end(campaign, now))
-    for campaign in Campaign.objects.filter(pk__in=checks.values("campaign")).order_by("pk"):
-        renewed += move_checks(checks.filter(campaign=campaign), "renew", leased_until=lease_end(campaign, now))
+    of_either = Q(pk__in=slots.values("item__campaign")) | Q(pk__in=checks.values("campaign"))
+    with transaction.atomic():
+        for campaign in Campaign.objects.filter(of_either).order_by("pk"):
+            # both for each, so that the time tells nobody which of their questions are checks
+            until = lease_end(campaign, now)
+            renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=until)
+            renewed += move_checks(checks.filter(campaign=campaign), "renew", leased_until=until)
     return renewed
 
 

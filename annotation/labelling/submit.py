@@ -10,11 +10,20 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
-from annotation.enums import Answer, CampaignState, Cause, SurplusReason
+from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
-from annotation.labelling.assignments import Assignment, GivenAnswer, KeptLabel, find_answered, find_submitted
+from annotation.labelling.assignments import GivenAnswer, assignment_of
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.models import CheckLabel, Label, SurplusLabel
+from annotation.labelling.places import (
+    KeptLabel,
+    Place,
+    label_of_client,
+    lock_item,
+    lock_place,
+    place_of_label,
+    place_of_ticket,
+)
+from annotation.models import Campaign, SurplusLabel
 from annotation.models.slot import lease_of
 from annotation.sources.evidence import check_evidence, clean_link
 from annotation.sources.verified import VerifiedSources, verified
@@ -23,6 +32,7 @@ from core import clock
 MAX_COMMENT, MAX_PASSAGE = 2000, 1000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
 TOO_LATE = _("This label can no longer be changed. It stays as it is.")
+_WITHDRAWN = _("This question was withdrawn: it needs no answer any more.")
 _USED = _("The id of this answer was used for another one. Load the page again, then answer.")
 _SURPLUS = {
     SurplusReason.LATE: _(
@@ -59,32 +69,38 @@ def submit(
     given: GivenAnswer,
     *,
     sources: VerifiedSources | None = None,
+    found: Place | None = None,
     now: datetime | None = None,
 ) -> SubmitResult:
     """Keep an answer to a question that this person was given.
 
     An answer after the lease counts while nobody else has the question; otherwise it is kept apart as a surplus
-    label. `sources`: the verified sources, if the caller has loaded them. Raises NotYours for somebody else's
-    ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
+    label. `sources`, `found`: the verified sources and the place, if the caller has loaded them. Raises NotYours for
+    somebody else's ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
     """
     if lease != lease_of(ticket, user.pk):
         raise NotYours(_("This question was not given to you. Load the page again; no label was changed."))
     given = _tidied(given)
+    _check_form(given)
+    place, first = found or place_of_ticket(user, ticket), label_of_client(given.client_id)
+    if place is None:
+        raise AnswerRefused(_WITHDRAWN)
+    if first is not None and not _holds(user, place):
+        return _repeated(first, user, place)
+    # what is refused or repeated locks nothing: a lock of an item is written to the disk, and a check has none
+    _check(place, given, sources)
+    if first is not None and not isinstance(first, SurplusLabel):
+        raise AnswerRefused(_USED)
     with _one_client_id(given.client_id), transaction.atomic():
-        asked = find_submitted(user, ticket)
-        if asked is None:
-            raise AnswerRefused(_("This question was withdrawn: it needs no answer any more."))
-        closed = asked.campaign.state == CampaignState.CLOSED
-        if asked.is_held and not closed:
-            _check(asked, given, sources)
-            if asked.other_labels.objects.filter(client_id=given.client_id).exists():
-                raise AnswerRefused(_USED)  # as the database does for the id of a label of the same kind
-            if asked.answer_held():
-                return SubmitResult(asked.keep(given, now=now))
-        repeated = _repeated(asked, given)
-        if repeated:
-            return repeated
-        _check(asked, given, sources)
+        place = lock_place(user, place)
+        if place is None:
+            raise AnswerRefused(_WITHDRAWN)
+        asked = assignment_of(user, place)
+        if _holds(user, place) and asked.answer_held():
+            return SubmitResult(asked.keep(given, now=now))
+        if (again := label_of_client(given.client_id)) is not None:  # the same answer, sent twice at once
+            return _repeated(again, user, place)
+        closed = place.campaign_state == CampaignState.CLOSED
         reason = SurplusReason.CLOSED if closed else asked.answer_late()
         return SubmitResult(asked.keep_apart(given, reason) if reason else asked.keep(given, now=now))
 
@@ -96,19 +112,32 @@ def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None 
     is not this person's label, and what `submit` raises.
     """
     now, given = now or clock.now(), _tidied(given)
+    _check_form(given)
+    place, first = place_of_label(user, label), label_of_client(given.client_id)
+    if place is None:
+        raise NotYours(_("This is not a label of yours. Nothing was changed."))
+    if first is not None:
+        return _repeated(first, user, place)
+    if place.campaign_state == CampaignState.CLOSED:
+        raise AnswerRefused(_("The campaign is closed: its labels stay as they are."))
+    campaign = Campaign.objects.get(pk=place.campaign_id)
+    if place.ticket not in changeable_tickets(user, campaign, now=now):
+        raise AnswerRefused(TOO_LATE)
+    _check(place, given, verified(campaign))
     with _one_client_id(given.client_id), transaction.atomic():
-        asked = find_answered(user, label)
-        if asked is None:
-            raise NotYours(_("This is not a label of yours. Nothing was changed."))
-        repeated = _repeated(asked, given)
-        if repeated:
-            return repeated
-        if asked.campaign.state == CampaignState.CLOSED:
-            raise AnswerRefused(_("The campaign is closed: its labels stay as they are."))
-        if asked.ticket not in changeable_tickets(user, asked.campaign, now=now):
+        lock_item(place)
+        # once more, now that nobody else can change the label or the judgement
+        if place.ticket not in changeable_tickets(user, campaign, now=now):
             raise AnswerRefused(TOO_LATE)
-        _check(asked, given, None)
+        if (first := label_of_client(given.client_id)) is not None:
+            return _repeated(first, user, place)
+        asked = assignment_of(user, place)
         return SubmitResult(asked.keep(given, asked.place.labels.get(superseded_by=None), now=now))
+
+
+def _holds(user: User, place: Place) -> bool:
+    """Return whether the person has this question now, so that an answer to it counts."""
+    return place.is_held and place.holder_id == user.pk and place.campaign_state != CampaignState.CLOSED
 
 
 def _tidied(given: GivenAnswer) -> GivenAnswer:
@@ -125,28 +154,22 @@ def _one_client_id(client_id: UUID) -> Iterator[None]:
     try:
         yield
     except IntegrityError as error:
-        if _of_client(client_id) is not None:
+        if label_of_client(client_id) is not None:
             raise AnswerRefused(_USED) from error
         raise
 
 
-def _of_client(client_id: UUID) -> KeptLabel | None:
-    kinds = (Label, CheckLabel, SurplusLabel)
-    return next((label for kind in kinds for label in kind.objects.filter(client_id=client_id)), None)
-
-
-def _repeated(asked: Assignment, given: GivenAnswer) -> SubmitResult | None:
+def _repeated(first: KeptLabel, user: User, place: Place) -> SubmitResult:
     """Return the first result of the same submit; AnswerRefused if the id names an answer to something else."""
-    first = _of_client(given.client_id)
-    if first is None:
-        return None
-    same = all(getattr(first, column, None) == value for column, value in asked.question.items())
-    if first.annotator_id != asked.user.pk or not same:
+    question = (None, place.pk) if place.is_check else (place.item_id, None)
+    named = getattr(first, "item_id", None), getattr(first, "check_item_id", None)
+    if first.annotator_id != user.pk or named != question:
         raise AnswerRefused(_USED)
     return SubmitResult(first, repeated=True)
 
 
-def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | None) -> None:
+def _check_form(given: GivenAnswer) -> None:
+    """Refuse what is no answer, whatever was asked: before anything is looked up."""
     if given.answer not in Answer.values:
         raise AnswerRefused(_("{!r} is not a valid answer. Use Y, N or ?.").format(given.answer))
     if len(given.comment) > MAX_COMMENT:
@@ -162,9 +185,12 @@ def _check(asked: Assignment, given: GivenAnswer, sources: VerifiedSources | Non
     if given.cause not in ("", *Cause.values):
         told = _("{cause!r} is not a reason. Use {causes}, or write one sentence.")
         raise AnswerRefused(told.format(cause=given.cause, causes=", ".join(Cause.values)))
-    if given.cause and not asked.needs_reason:
+
+
+def _check(place: Place, given: GivenAnswer, sources: VerifiedSources | None) -> None:
+    if given.cause and not place.needs_reason:
         raise AnswerRefused(_("Only a decision of a dispute has a reason of this kind. Send the answer without it."))
-    if asked.needs_reason and not given.cause and not given.comment:
+    if place.needs_reason and not given.cause and not given.comment:
         raise AnswerRefused(_("An adjudicator gives a reason: choose one, or write one sentence."))
-    hosts = (sources or verified(asked.campaign)).hosts(asked.relation)
-    check_evidence(given.source_url, hosts, asked.campaign.evidence_rule, given.answer)
+    known = sources or verified(Campaign.objects.get(pk=place.campaign_id))
+    check_evidence(given.source_url, known.hosts(place.relation), EvidenceRule(place.evidence_rule), given.answer)

@@ -1,0 +1,114 @@
+"""Find the slot or check that a ticket, or the id of a label, names: by the same queries for both, at the same cost.
+
+Otherwise the time of a refused or repeated submit would tell the person which of their questions are checks.
+"""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import BooleanField, F, IntegerField, QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from annotation.enums import SlotState
+from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
+from annotation.models.slot import ADJUDICATION, PLACES
+
+KeptLabel = Label | CheckLabel | SurplusLabel
+
+
+class Place(NamedTuple):
+    """What is known of a slot or check before anything of its own is read."""
+
+    is_check: bool
+    pk: int
+    campaign_id: int
+    item_id: int | None
+    relation: int
+    state: str
+    holder_id: int | None
+    number: int
+    template_id: int | None
+    ticket: UUID
+    campaign_state: str
+    evidence_rule: str
+
+    @property
+    def needs_reason(self) -> bool:
+        """Return whether the answer decides a dispute."""
+        return self.number == ADJUDICATION
+
+    @property
+    def is_held(self) -> bool:
+        return self.state == SlotState.LEASED
+
+
+def place_of_ticket(user: User, ticket: UUID) -> Place | None:
+    """Return the slot with this ticket, or the check of this person; None if it was withdrawn."""
+    return _place(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket, person=user))
+
+
+def place_of_label(user: User, client_id: UUID) -> Place | None:
+    """Return the slot or check that this person answered with this id; None if there is none."""
+    own = {"labels__client_id": client_id, "labels__annotator": user}
+    return _place(Slot.objects.filter(**own), Check.objects.filter(**own, person=user))
+
+
+def _place(slots: QuerySet[Slot], checks: QuerySet[Check]) -> Place | None:
+    of_slot = slots.order_by().annotate(
+        is_check=Value(False, BooleanField()),
+        campaign_pk=F("item__campaign"),
+        campaign_state=F("item__campaign__state"),
+        rule=F("item__campaign__evidence_rule"),
+        of_item=F("item"),
+        asked_relation=F("item__triple__relation"),
+        held_in=F("state"),
+        holder=F("annotator"),
+        place=F("number"),
+    )
+    of_check = (
+        checks.order_by()
+        .exclude(template=None)
+        .annotate(
+            is_check=Value(True, BooleanField()),
+            campaign_pk=F("campaign"),
+            campaign_state=F("campaign__state"),
+            rule=F("campaign__evidence_rule"),
+            of_item=F("item"),
+            asked_relation=Coalesce("gold__relation", "item__triple__relation"),
+            held_in=F("state"),
+            holder=F("person"),
+            place=Value(PLACES[0]),
+        )
+    )
+    about = "is_check", "pk", "campaign_pk", "of_item", "asked_relation", "held_in", "holder", "place", "template_id"
+    names = (*about, "ticket", "campaign_state", "rule")
+    both = of_slot.values_list(*names).union(of_check.values_list(*names), all=True)
+    found = next(iter(both), None)
+    return None if found is None else Place(*found)
+
+
+def lock_place(user: User, place: Place) -> Place | None:
+    """Lock the item of a slot and read the place again: of two answers at once the second sees the first.
+
+    A check has no item to lock: the UPDATE that answers it makes the second answer wait.
+    """
+    lock_item(place)
+    return place_of_ticket(user, place.ticket)
+
+
+def lock_item(place: Place) -> None:
+    """Lock the item of a slot until the end of the transaction; for a check, ask for no item."""
+    item = 0 if place.is_check else place.item_id or 0
+    list(Item.objects.filter(pk=item).select_for_update(no_key=True).values_list("pk"))
+
+
+def label_of_client(client_id: UUID) -> KeptLabel | None:
+    """Return the label of any kind that has this id."""
+    kinds: tuple[type[Label] | type[CheckLabel] | type[SurplusLabel], ...] = (Label, CheckLabel, SurplusLabel)
+    first, *others = (
+        kind.objects.order_by().filter(client_id=client_id).values_list(Value(number, IntegerField()), "pk")
+        for number, kind in enumerate(kinds)
+    )
+    found = next(iter(first.union(*others, all=True)), None)
+    return None if found is None else kinds[found[0]].objects.get(pk=found[1])
