@@ -18,6 +18,7 @@ from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
+from annotation.people.names import looks_like_one_of, skeleton
 from core import clock
 from core.people.audit_log import record
 from core.people.roles import CampaignRole, SiteRole
@@ -26,6 +27,7 @@ from core.people.tokens import revoke_all
 ROLES = (*SiteRole.values, *CampaignRole.values)
 PSEUDONYM = "erased-"  # prefix of the names of people whose personal data are erased
 NAME_TAKEN = _("The name {!r} is taken, if perhaps in other capitals: choose another.")
+LOOKS_TAKEN = _("The name {!r} looks like that of somebody else here: choose another.")
 NO_NAME = _("{!r} cannot be a user name: {}")
 IS_OFF = _("The account {} is switched off: switch it on first.")
 OWN_ACCOUNT = "This is your own account: another manager can switch it off."
@@ -52,7 +54,7 @@ def add_person(
     """
     check_role(role, campaign)
     with transaction.atomic():
-        user = User.objects.filter(username=username).first()
+        user = User.objects.filter(username=User.normalize_username(username)).first()
         made = None
         if user is None:
             made = None if password else secrets.token_urlsafe(9)
@@ -77,11 +79,13 @@ def check_role(role: str, campaign: Campaign | None) -> None:
 
 def make_account(username: str, password: str | None, email: str = "") -> User:
     """Create an account without any role; PersonError if the name is taken or not valid."""
-    if username.startswith(PSEUDONYM):
-        raise PersonError(NO_NAME.format(username, _("erased people have such names.")))
     user = User(username=User.normalize_username(username), email=email)
+    if skeleton(user.username).startswith(PSEUDONYM):
+        raise PersonError(NO_NAME.format(username, _("erased people have such names.")))
     if User.objects.filter(username__iexact=user.username).exists():
         raise PersonError(NAME_TAKEN.format(username))
+    if looks_like_one_of(user.username, User.objects.values_list("username", flat=True).iterator()):
+        raise PersonError(LOOKS_TAKEN.format(username))
     user.set_password(password)
     try:
         user.full_clean()

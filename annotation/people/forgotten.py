@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
@@ -17,6 +16,7 @@ from annotation.errors import PersonError
 from annotation.models import PasswordRequest
 from annotation.people.accounts import new_password_path
 from annotation.people.invitations import send
+from core import clock
 from core.people.languages import chosen_language
 
 HOUR = timedelta(hours=1)
@@ -34,7 +34,7 @@ def sends_links() -> bool:
 
 def ask(email: str, ip_address: str | None, *, now: datetime | None = None) -> PasswordRequest:
     """Keep and return a request for a worker; PersonError if too many came from this network address."""
-    now = now or timezone.now()
+    now = now or clock.now()
     recent = PasswordRequest.objects.filter(ip_address=ip_address, created_at__gt=now - HOUR)
     if recent.count() >= PER_ADDRESS:
         raise PersonError(TOO_MANY)
@@ -48,7 +48,7 @@ def answer_next(now: datetime | None = None) -> bool:
     """
     if not sends_links():
         return False
-    now = now or timezone.now()
+    now = now or clock.now()
     waiting = PasswordRequest.objects.filter(handled_at=None).order_by("created_at")
     for asked in waiting[:MOST_UNKNOWN]:
         if PasswordRequest.objects.filter(pk=asked.pk, handled_at=None).update(handled_at=now) != 1:
