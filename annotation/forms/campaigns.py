@@ -275,5 +275,7 @@ class LabelForm(PageForm):
     source_url = forms.CharField(label=_("Link to evidence"), max_length=2000, required=False)
     passage = forms.CharField(label=_("What the source says"), max_length=1000, required=False)
     # of a decision: the page takes it out of the form of any other label
-    cause = forms.ChoiceField(label=_("Reason"), choices=[("", _("in your words")), *Cause.choices], required=False)
+    cause = forms.ChoiceField(
+        label=_("Why was the other answer wrong?"), choices=[("", _("in your words")), *Cause.choices], required=False
+    )
     comment = forms.CharField(label=_("Comment"), max_length=2000, required=False)

@@ -113,6 +113,7 @@ class OwnProgress:
     roles: tuple[str, ...]
     counts: LabelCounts
     left: int  # questions, as questions_left() counts them
+    first: int  # of them, items that a manager assigned to the person
     has_questions: bool  # something is waiting for this person to label
     disputes: int | None  # as disputes_left() counts them; None unless the person is an adjudicator
     answers: int  # to own reports in the last days
@@ -162,6 +163,15 @@ def questions_left(user: User, campaign: Campaign) -> int:
     return left
 
 
+def num_assigned(user: User, campaign: Campaign) -> int:
+    """Return how many items that a manager assigned to this person they can still be given, with those in hand."""
+    assigned = Q(pk__in=Item.assigned_to.through.objects.filter(user=user).values("item"))
+    held = held_slots(campaign, user).exclude(number=ADJUDICATION).values("item")
+    return campaign.items.filter(
+        assigned, Q(pk__in=held) | Q(pk__in=waiting_items(campaign, user).values("pk"))
+    ).count()
+
+
 def disputes_left(user: User, campaign: Campaign) -> int:
     """Return how many disputes this adjudicator can decide now, with those in hand."""
     held = held_slots(campaign, user).filter(number=ADJUDICATION).count()
@@ -179,7 +189,7 @@ def own_progress(user: User) -> list[OwnProgress]:
         waits = held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
         waits = waits or may_release(campaign)  # a claim would release the next batch
         disputes = disputes_left(user, campaign) if CampaignRole.ADJUDICATOR in roles else None
-        counts = label_counts(user, campaign), left
+        counts = label_counts(user, campaign), left, num_assigned(user, campaign)
         answers, training = new_answers(user, campaign).count(), needs_training(campaign, user)
         training_items = campaign.training_items if training else 0
         found.append(OwnProgress(campaign, roles, *counts, waits, disputes, answers, training_items))

@@ -29,7 +29,7 @@ from core.views.files import text_response
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
 KEYS = (
     ("y", _("Yes")), ("n", _("No")), ("s", _("Can’t tell")), ("u", _("Undo")),
-    ("r", _("No for the remaining rows; return a dispute")),
+    ("r", _("No for the remaining rows")),
     ("c", _("Take the copied address")), ("l", _("Take the last source")), ("f", _("Report")), ("g", _("Guidelines")),
     ("?", _("List of keys")),
 )  # fmt: skip
@@ -37,6 +37,7 @@ ADJUDICATOR_KEYS = (
     ("a", _("Source of answer A")), ("b", _("Source of answer B")), ("w", _("Reason: wrong entity")),
     ("d", _("Reason: the source doesn’t say it")), ("o", _("Reason: out of date")),
     ("m", _("Reason: misread the question")), ("t", _("Reason in your words")),
+    ("p", _("Return the dispute to the pool")),
 )  # fmt: skip
 
 

@@ -51,18 +51,26 @@ function open(name) {
   one.link.offer("last", link, `${name}: ${shorten(link)}`);
 }
 
-// The names of the answers that gave this link, as "A + B".
-const namesOf = (link) => Object.values(given).filter((one) => hasLink(one) && one.source_url === link).map((one) => one.name).join(" + ");
+// The answers that gave this link.
+const thatGave = (link) => Object.values(given).filter((one) => hasLink(one) && one.source_url === link);
+
+// Whether both answers gave the same link with the same passage: then there is one to take, and it is said once.
+function areAlike() {
+  const [one, other] = Object.values(given);
+  return hasLink(one) && one.source_url === other?.source_url && one.passage === other.passage;
+}
 
 // What each answer will take, or whose link the decision has: always in sight, before anything is sent.
 function whose() {
   const link = one.link.value;
   if (link) {
-    const names = namesOf(link);
-    return names ? message("link-of", words.linkOf.replace("{name}", names)) : message("link-own", words.linkOwn);
+    const from = thatGave(link);
+    if (from.length > 1) return message("link-both", words.both);
+    return from.length ? message("link-of", words.linkOf.replace("{name}", from[0].name)) : message("link-own", words.linkOwn);
   }
   const found = Object.values(given).filter(hasLink).sort((a, b) => "YN?".indexOf(a.answer) - "YN?".indexOf(b.answer));
   if (!found.length || chosen) return null;
+  if (thatGave(found[0].source_url).length > 1) return message("same", words.same);
   const each = found.map((one) => words.wouldTake.replace("{answer}", SAID[one.answer]).replace("{name}", one.name));
   return message("would-take", each.join(" · "));
 }
@@ -73,22 +81,25 @@ function tell() {
   const told = whose();
   if (told) show(used, told);
   else show(used, message("rule", RULE[page.config.evidence_rule]));
-  for (const [name, card] of cards) markTaken(card, hasLink(given[name]) && given[name].source_url === one.link.value, words);
+  const isTaken = (name) => hasLink(given[name]) && given[name].source_url === one.link.value
+    && (thatGave(one.link.value).length < 2 || areAlike() || given[name].passage === one.passage.value);
+  for (const [name, card] of cards) markTaken(card, isTaken(name), words);
   if (chosen && !row.done && one.link.value) sayWhy();
 }
 
 // The answer that waits for its reason, with whose link.
 function sayWhy() {
   const link = one.link.value;
-  const names = namesOf(link);
-  const said = !link ? words.why : names ? words.whyOf : words.whyOwn;
-  page.say("info", message("why", said.replace("{answer}", SAID[chosen]).replace("{name}", names)));
+  const from = thatGave(link);
+  const said = !link ? words.why : [words.whyOwn, words.whyOf, words.whyBoth][from.length];
+  page.say("info", message("why", said.replace("{answer}", SAID[chosen]).replace("{name}", from[0]?.name ?? "")));
 }
 
 function take(name) {
   one.link.put(given[name].source_url);
   one.passage.value = given[name].passage;
   quoted = { link: one.link.value, passage: one.passage.value };
+  tell();
 }
 
 // The source of the answer that is agreed with goes with the decision, unless there is one already.
@@ -147,6 +158,7 @@ const one = new Disputes(page, words, SAID, {
     cards.clear();
     for (const answer of item.answers) cards.set(answer.name, givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
     document.querySelector("[data-given]").replaceChildren(...cards.values());
+    if (areAlike()) [...cards.values()][1].querySelector("[data-take]").parentElement.remove();
     reason.value = comment;
     quoted = taken = { link: "", passage: "" };
     say(null);
@@ -207,4 +219,4 @@ dialog.querySelector("form").addEventListener("submit", (event) => {
 });
 
 const byKey = Object.fromEntries(causes.map((button) => [button.querySelector("kbd").textContent.toLowerCase(), () => button.click()]));
-page.start(one, { keys: { ...byKey, a: () => open("A"), b: () => open("B"), r: openReturn }, acts: { return: openReturn } });
+page.start(one, { keys: { ...byKey, a: () => open("A"), b: () => open("B"), p: openReturn }, acts: { return: openReturn } });

@@ -3,6 +3,8 @@
 import { cleanLink, problemOf, warningOf } from "./links.js";
 import { showProblem, showWarning } from "./messages.js";
 
+const TOUCH = matchMedia("(hover: none) and (pointer: coarse)"); // without a keyboard one pastes into the field
+
 export class LinkField {
   // root: where the field, its error and its offers are; item(): what it is for; changed(): somebody typed
   constructor(root, item, changed) {
@@ -12,6 +14,7 @@ export class LinkField {
     this.error = root.querySelector(".field-error");
     this.offers = { last: root.querySelector("[data-last]"), copied: root.querySelector("[data-copied]") };
     this.links = {};
+    if (TOUCH.matches) this.field.placeholder = this.field.dataset.touch;
     this.field.addEventListener("input", (event) => {
       this.say(null);
       if (event.inputType === "insertFromPaste") this.check();

@@ -109,6 +109,30 @@ def test_page_says_whose_link_goes_with_the_decision_and_lets_choose(world, disp
     shows(used, "would-take")
 
 
+def test_link_that_both_gave_is_said_once(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    used = page.locator("#link").locator("xpath=..").locator("[data-rule]")
+    shows(used, "same")
+    press(page, "y")
+    shows(used, "link-both")
+    expect(page.locator("[data-given] [data-take]")).to_have_count(1)
+    expect(page.locator("[data-given] [data-take]")).to_have_attribute("aria-pressed", "true")
+
+
+def test_same_link_with_other_passages_leaves_the_choice(world, disputed, open_page) -> None:
+    Label.objects.filter(answer="N").update(passage="She never did.")
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    press(page, "n")
+    pressed = {a: page.locator(f'[data-test="given-{a}"] [data-take]') for a in "YN"}
+    expect(pressed["N"]).to_have_attribute("aria-pressed", "true")
+    expect(pressed["Y"]).to_have_attribute("aria-pressed", "false")
+    pressed["Y"].click()
+    expect(pressed["Y"]).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#passage")).to_have_value("")
+
+
 def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_page) -> None:
     page = open_page(world.ada, PAGE)
     ready(page)
@@ -251,7 +275,9 @@ def test_returns_a_dispute_to_the_pool(world, disputed, open_page) -> None:
     page = open_page(world.ada, PAGE)
     ready(page)
     first = question(page)
-    open_dialog(page, "r", "return")
+    press(page, "r")  # the key of no for the remaining rows
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    open_dialog(page, "p", "return")
     shoot(page, "dialog-return")
     page.locator('[data-dialog="return"] [type=submit]').click()
     expect(page.locator("#return-error")).to_be_visible()

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import TOO_LATE, change
 from annotation.models import Campaign, Label
@@ -221,6 +222,24 @@ def test_home_says_how_many_questions_are_left_for_oneself(world, as_user) -> No
     assert left() == "6"
     label_item(world, world.campaign.items.first(), ann="Y")
     assert left() == "5"
+
+
+@pytest.mark.parametrize("num_assigned", [0, 1, 2])
+def test_home_says_how_many_items_were_assigned(world, as_user, num_assigned: int) -> None:
+    items = list(world.campaign.items.all()[:3])
+    items[2].assigned_to.add(world.ben)
+    for item in items[:num_assigned]:
+        item.assigned_to.add(world.ann)
+    page = read(as_user(world.ann).get("/").content.decode())
+    assert page.has("asked-first") == bool(num_assigned)
+    if num_assigned:
+        (entry,) = own_progress(world.ann)
+        assert (entry.first, page.one(test="asked-first").text.split()[0]) == (
+            num_assigned,
+            ["One", "2"][num_assigned - 1],
+        )
+        label_item(world, items[0], ann="Y")
+        assert own_progress(world.ann)[0].first == num_assigned - 1
 
 
 @pytest.mark.parametrize("language", ["es", ""])

@@ -88,7 +88,7 @@ def test_the_search_finds_what_was_asked_for(sign_in, labelled: Pool):
         html = client.get(LIST, query).content.decode()
         assert listed(html) == [tuple(states.contents.triples[p].tolist()) for p in places[page]] != []
         assert f"{len(places)} triple" in html
-    assert "No triple is like that." in client.get(LIST, {"q": "nobody at all"}).content.decode()
+    assert "No triple matches." in client.get(LIST, {"q": "nobody at all"}).content.decode()
 
 
 def test_managers_see_names_and_comments_and_the_item(world: World, client, disputed):
