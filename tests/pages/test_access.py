@@ -317,7 +317,68 @@ POSTS = {
     "study-delete": ({}, (302, 403, 403, 403, 200)),
     "job-cancel": ({}, (302, 403, 403, 403, 302)),
     "job-retry": ({}, (302, 403, 403, 403, 302)),
+    "logout": ({}, (302, 302, 302, 302, 302)),
+    "analysis-compute": ({}, (302, 403, 403, 302, 302)),
+    "export-start": ({}, (302, 403, 403, 404, 404)),
+    "run-publish": ({}, (302, 403, 403, 302, 302)),  # refused at the page: it is nobody's run
+    "run-replace": ({}, (302, 403, 403, 302, 302)),
+    "run-delete": ({}, (302, 403, 403, 302, 302)),
 }
+
+# JSON without anything useful to every call of the API that changes something
+API_POSTS = {
+    "api-claim": (401, 200, 200, 403, 403),
+    "api-claim-disputed": (401, 403, 200, 403, 403),
+    **dict.fromkeys(("api-submit", "api-submit-decision", "api-return", "api-flag"), (401, 400, 400, 400, 400)),
+    **dict.fromkeys(("api-renew", "api-release"), (401, 400, 400, 400, 400)),
+    "api-change": (401, 404, 404, 404, 404),
+    "api-evaluation": (401, 403, 403, 400, 400),
+    "api-pool-exports": (401, 403, 403, 400, 400),
+    "api-pool-qrels": (401, 403, 403, 403, 400),
+    "api-uploads": (401, 403, 403, 400, 400),
+    "api-upload-finish": (401, 403, 403, 404, 404),
+    "api-graph-runs": (401, 403, 403, 415, 415),
+    "api-run-publish": (401, 403, 403, 403, 403),
+    "api-run-replace": (401, 403, 403, 403, 403),
+    "api-graph-uploads": (401, 403, 403, 403, 415),
+    "api-graph-upload-preview": (401, 403, 403, 403, 404),
+    "api-graph-upload-import": (401, 403, 403, 403, 404),
+    "api-imported-qrels": (401, 403, 403, 403, 415),
+    "api-test-sets": (401, 403, 403, 403, 415),
+    "api-qrels-terms": (401, 403, 403, 403, 404),
+    "api-job-cancel": (401, 403, 403, 403, 200),
+    "api-job-retry": (401, 403, 403, 403, 409),
+}
+
+
+@pytest.mark.parametrize("name", API_POSTS)
+def test_api_post_as_everybody(name: str, world: dict, sign_in):
+    url = url_of(name, world)
+    told = tuple(sign_in(role).post(url, {}, content_type="application/json").status_code for role in ROLES)
+    assert told == API_POSTS[name]
+
+
+def test_every_page_that_only_takes_posts_is_in_the_table():
+    assert {name for name in PAGES if not name.startswith("api-") and PAGES[name][1][-1] == 405} <= set(POSTS)
+
+
+def test_every_other_call_of_the_api_changes_nothing(world: dict, sign_in):
+    """405 for a manager, who may do most; a route of nothing is a 404."""
+    others = [name for name in PAGES if name.startswith("api-") and name not in API_POSTS]
+    manager = sign_in("manager")
+    told = {name: manager.post(url_of(name, world), {}, content_type="application/json").status_code for name in others}
+    assert told == dict.fromkeys(others, 405) | {"api-nothing": 404}
+
+
+def test_who_may_not_read_a_page_cannot_post_to_it(world: dict, sign_in):
+    let_in = []
+    for role in ROLES:
+        client = sign_in(role)
+        for name, (_, statuses) in PAGES.items():
+            if statuses[ROLES.index(role)] in (401, 403):
+                status = client.post(url_of(name, world), {}).status_code
+                let_in += [(role, name, status)] if status not in (401, 403, 405) else []
+    assert let_in == []
 
 
 @pytest.mark.parametrize("name", POSTS)
