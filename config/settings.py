@@ -13,19 +13,19 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.addresses import default_site, trusted_origins
-from config.folders import data_folder
+from config.folders import DATABASE, SECRET, data_folder, make_database, make_private
 from config.proxies import read_proxies
 
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("TRIPLEPOOL_VAR") or data_folder(BASE_DIR)).resolve()
-VAR.mkdir(parents=True, exist_ok=True)
+make_private(VAR)
 
 
 def _local_secret_key() -> str:
     """Return the secret key of a local installation, made once and readable by its owner only."""
-    path = VAR / "secret_key"
+    path = VAR / SECRET
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -121,12 +121,12 @@ TEMPLATES = [
 
 DATABASES = {
     "default": dj_database_url.parse(
-        os.environ.get("DATABASE_URL", f"sqlite:///{VAR / 'triplepool.sqlite3'}"),
-        conn_max_age=60,
-        conn_health_checks=True,
+        os.environ.get("DATABASE_URL", f"sqlite:///{VAR / DATABASE}"), conn_max_age=60, conn_health_checks=True
     )
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    if "DATABASE_URL" not in os.environ:
+        make_database(VAR / DATABASE)
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,

@@ -5,11 +5,13 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from publicsuffixlist import PublicSuffixList
 
 from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
@@ -199,4 +201,12 @@ def _checked_host(host: str) -> str:
         host = ""
     if not _HOST.fullmatch(host):
         raise CampaignError(f"{typed!r} is not a host name: give the name alone, as in en.wikipedia.org.")
+    if _suffixes().is_public(host):
+        raise CampaignError(f"Anybody can have a site below {host}: give the host of one site, as in en.wikipedia.org.")
     return host
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    """Return the list of suffixes under which anybody can register, such as co.uk and github.io."""
+    return PublicSuffixList()

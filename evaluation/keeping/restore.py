@@ -1,18 +1,21 @@
 """Restore a backup into an empty database and folder. Nothing is written before all of it was read and found whole."""
 
+import errno
 import gzip
 import json
 import shutil
+import struct
 import tarfile
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 import pyarrow as pa
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError, transaction
 
 from core.callbacks import TellStage
@@ -22,7 +25,15 @@ from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
 ANOTHER = "Nothing was restored; take another backup."
 _CHUNK = 2**20
+_MOST_HELD = 2**30  # bytes of a member that is in memory as a whole; parts of tables have 4 MiB, or one large row
+_DAMAGED = (
+    *(tarfile.TarError, EOFError, zlib.error, pa.ArrowException, ValueError, OverflowError, RecursionError),
+    struct.error,
+)
 _LEFT = ".restore-"  # prefix of the folder of a restore that runs or was killed
+
+
+_NOT_BELOW = (FileExistsError, NotADirectoryError, IsADirectoryError)
 
 
 def restore(path: Path, tell: TellStage) -> BackupSummary:
@@ -49,6 +60,8 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
             shutil.rmtree(place, ignore_errors=True)
         if isinstance(error, DatabaseError):
             raise BackupError(f"The database refused {path.name}: {error}. Nothing was restored.") from error
+        if isinstance(error, _NOT_BELOW) or getattr(error, "errno", 0) == errno.ENAMETOOLONG:
+            raise BackupError(f"{path.name} holds two files of one name, or a name too long. {ANOTHER}") from error
         if isinstance(error, OSError):
             words = f"The files could not be written to {settings.ARTIFACT_ROOT}: {error.strerror or error}"
             raise ArtifactError(f"{words}. Nothing was restored.") from error
@@ -76,12 +89,44 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
     if lacking := [key for key in ("migrations", "tables", "members") if key not in manifest]:
         words = f"{path.name} is not a complete backup: its manifest has no {lacking[0]}"
         raise BackupError(f"{words}. {ANOTHER}")
+    if strange := [key for key, fits in SHAPE.items() if key in manifest and not fits(manifest[key])]:
+        raise BackupError(f"{path.name} is no backup: {strange[0]} of its manifest has another form. {ANOTHER}")
     told = manifest["members"]
     if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):
         more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-        words = f"{path.name} is damaged: {wrong[0]}{more} missing or changed since it was written"
+        first = wrong[0].encode("utf-8", "backslashreplace").decode()
+        words = f"{path.name} is damaged: {first}{more} missing or changed since it was written"
         raise BackupError(f"{words}. {ANOTHER}")
     return manifest
+
+
+def _is_sum(one: Any, size: str) -> bool:
+    """Return whether this is a checksum with the number of bytes or rows that it is of."""
+    return (
+        isinstance(one, dict) and type(one.get(size)) is int and one[size] >= 0 and isinstance(one.get("sha256"), str)
+    )
+
+
+def _are_texts(one: Any) -> bool:
+    return isinstance(one, list) and all(isinstance(text, str) for text in one)
+
+
+def _can_be_shown(one: Any) -> bool:
+    return isinstance(one, str) and one.encode("utf-8", "ignore").decode() == one  # without half of a character
+
+
+def _maps(one: Any, is_value: Callable[[Any], bool]) -> bool:
+    return isinstance(one, dict) and all(map(is_value, one.values()))
+
+
+# key of the manifest -> whether its value has the form that a backup gives it
+SHAPE: dict[str, Callable[[Any], bool]] = {
+    "migrations": _are_texts,
+    "tables": lambda of: _maps(of, lambda one: _is_sum(one, "rows") and _are_texts(one.get("columns"))),
+    "members": lambda of: _maps(of, lambda one: _is_sum(one, "bytes")),
+    "missing": lambda of: _maps(of, _can_be_shown) and all(map(_can_be_shown, of)),
+    "damaged": lambda of: _maps(of, _can_be_shown) and all(map(_can_be_shown, of)),
+}
 
 
 def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
@@ -96,13 +141,20 @@ def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
             file = tar.extractfile(member)
             assert file is not None  # a regular file
             if member.name == MANIFEST:
-                manifest = json.loads(file.read())
+                manifest = json.loads(_whole(file, member))
             elif member.name in found:
                 raise BackupError(f"{path.name} holds {member.name} twice. Nothing was restored.")
             else:
                 found[member.name] = {"bytes": member.size, "sha256": _drain(Reader(file))}
     tell("checksums of the backup", size, size)
     return manifest, found
+
+
+def _whole(file: IO[bytes], member: tarfile.TarInfo) -> bytes:
+    """Read the manifest or a part of a table, which are held in memory."""
+    if member.size > _MOST_HELD:
+        raise BackupError(f"{member.name} has {member.size:,} bytes, which no backup has. {ANOTHER}")
+    return file.read()
 
 
 @contextmanager
@@ -119,7 +171,7 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], tarfile.TarFile]]:
                 stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
             with tarfile.open(fileobj=stream, mode="r|") as tar:
                 yield raw, tar
-    except (tarfile.TarError, EOFError, zlib.error, pa.ArrowException, ValueError) as error:
+    except _DAMAGED as error:
         raise BackupError(f"{path.name} is damaged, or no backup: {error}. Nothing was restored.") from error
 
 
@@ -127,7 +179,7 @@ def _check_name(member: tarfile.TarInfo) -> None:
     path = PurePosixPath(member.name)
     inside = member.name == MANIFEST or (len(path.parts) > 1 and path.parts[0] in ("database", "artifacts"))
     plain = not path.is_absolute() and ".." not in path.parts and "\\" not in member.name and "\0" not in member.name
-    if not (inside and plain and member.isreg() and str(path) == member.name):
+    if not (inside and plain and member.isreg() and not member.issparse() and str(path) == member.name):
         raise BackupError(f"The backup holds {member.name[:200]!r}, which no backup has. Nothing was restored.")
 
 
@@ -180,7 +232,7 @@ def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, 
             assert file is not None
             kind, _, name = member.name.partition("/")
             if kind == "database":
-                _insert(every[name.partition("/")[0]], member.name, file.read())
+                _insert(every[name.partition("/")[0]], member.name, _whole(file, member))
             elif kind == "artifacts":
                 target = aside / name
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -191,10 +243,13 @@ def _fill(path: Path, every: dict[str, Table], aside: Path, manifest: dict[str, 
     return files
 
 
+_NO_ROW = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, ValidationError)
+
+
 def _insert(table: Table, member: str, lines: bytes) -> None:
     try:
         table.insert(lines.decode().rstrip("\n").split("\n"))
-    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+    except _NO_ROW as error:
         raise BackupError(
             f"{member} has a row that table {table.name} cannot hold: {error}. It was changed by hand, or comes from "
             f"another program. {ANOTHER}"

@@ -12,7 +12,7 @@ from core.jobs.lifecycle import cancel_job, live_workers, retry_job, wrong_clock
 from core.jobs.pace import pace_of
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
-from core.views.access import SignedInRequest, manager_required
+from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import or_message
 from core.views.pagination import page_of
 from pooling.training.curves import history_curves
@@ -20,7 +20,7 @@ from pooling.training.curves import history_curves
 LOG_LINES = 200
 
 
-@manager_required
+@evaluator_required
 def jobs(request: HttpRequest) -> HttpResponse:
     rows = Job.objects.select_related("graph", "system__graph", "pool").defer("log", "params").order_by("-id")
     state = request.GET.get("state", "")
@@ -40,7 +40,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
     return render(request, "pooling/jobs/rows.html" if part else "pooling/jobs/list.html", context)
 
 
-@manager_required
+@evaluator_required
 def job(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Job.objects.select_related("graph", "system__graph", "pool__graph", "created_by"), pk=pk)
     context = {
