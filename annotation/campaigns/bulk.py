@@ -1,5 +1,6 @@
 """Do one act to many items: reopen their judgements, return them, put them into the inbox, or assign them."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -15,9 +16,9 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import live_labels
 from annotation.judging.waiting import not_seen_by
 from annotation.labelling.withdraw import reopen_judgement, return_item
-from annotation.models import Campaign, Flag, Item
+from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION
-from annotation.people.simulated import is_simulated
+from annotation.people.simulated import is_simulated, simulated
 from annotation.questions.templates import newest_templates
 from core import clock
 from core.people.audit_log import record
@@ -144,6 +145,18 @@ def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: Us
         about = f"{len(items):,} item{'s' if len(items) > 1 else ''}"
         record(by, AnnotationAct.ITEMS_ASSIGNED, pool=campaign.pool, subject=person, about=about)
     return items
+
+
+def who_can_take(campaign: Campaign, ids: Sequence[int]) -> QuerySet[User]:
+    """Return the people whom at least one of these items can be assigned to, by name."""
+    people = User.objects.filter(pk__in=workers(campaign)[0]).exclude(simulated()).order_by("username")
+    items = set(_able(campaign, "assign", ids).values_list("pk", flat=True))
+    taken = Slot.objects.filter(item__in=items, annotator__isnull=False).values_list("annotator", "item")
+    seen = Item.seen_by.through.objects.filter(item__in=items).values_list("user", "item")
+    of_person: dict[int, set[int]] = defaultdict(set)
+    for person, item in (*taken, *seen):
+        of_person[person].add(item)
+    return people.exclude(pk__in=[person for person, had in of_person.items() if had >= items])
 
 
 def _able(campaign: Campaign, act: str, ids: Sequence[int]) -> QuerySet[Item]:

@@ -40,6 +40,11 @@ class Overview:
         return self.places - self.labels
 
     @property
+    def open(self) -> int:
+        """Return the items that lack a label."""
+        return self.items - self.settled - self.disputed - self.undecided
+
+    @property
     def percent(self) -> int:
         return whole_percent(self.labels, self.places) if self.places else 0
 

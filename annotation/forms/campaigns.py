@@ -7,11 +7,11 @@ from typing import Any
 from django import forms
 from django.conf.locale import LANG_INFO
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
-from annotation.campaigns.outlook import workers
 from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, ItemState, Verdict
 from annotation.messages.flags import MAX_TEXT
 from annotation.models import Campaign, Gold
@@ -214,13 +214,12 @@ class AssignForm(PageForm):
         label="Person",
         queryset=User.objects.none(),
         empty_label="Choose a person",
-        help_text="They are asked these questions before others.",
+        help_text="They are asked these questions before others. People who had or saw all of them are not listed.",
     )
 
-    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, people: QuerySet[User], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = User.objects.filter(pk__in=workers(campaign)[0]).exclude(simulated())
-        set_rows(self, "person", people.order_by("username"))
+        set_rows(self, "person", people)
 
 
 class WithdrawForm(TypedNameForm):

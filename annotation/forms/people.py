@@ -61,6 +61,7 @@ class InviteForm(PageForm):
         set_choices(self, "role", SiteRole.choices if site else CampaignRole.choices)
         if site:
             del self.fields["limit"]
+            self.fields["role"].initial = SiteRole.RESEARCHER  # the role that can do less
         _without_mails(self)
         self.fields["email"].help_text = (
             "The link is sent there."

@@ -31,6 +31,7 @@ from annotation.questions.templates import statements_now
 from pooling.questions.relation_names import choices_in_words
 
 YES_NO = "YN"  # an item with a can't tell is left out
+LEAST_ITEMS = 20  # of a relation that is named as the lowest: fewer say little of it
 SEED = 0  # of the bootstrap: the same labels always have the same intervals
 WITH_CANT_TELL = "YN?"  # can't tell is an answer like the others
 
@@ -51,6 +52,7 @@ class GroupAgreement(NamedTuple):
     name: str
     agreement: Agreement
     intervals: Intervals = Intervals(None, None, None)
+    relation: int | None = None  # its index in the graph; None of a week
 
 
 class AnswerPair(NamedTuple):
@@ -110,7 +112,11 @@ def agreement_report(campaign: Campaign, *, categories: str = YES_NO) -> Agreeme
     def groups(of_item: Sequence[Key], name: Callable[[Key], str]) -> list[GroupAgreement]:
         return [GroupAgreement(name(key), of(rows), intervals(rows)) for key, rows in _rows_by_key(of_item)]
 
-    relations = groups(doubles.relations, names.__getitem__)
+    indexes = sorted(set(doubles.relations))  # as groups are
+    relations = [
+        group._replace(relation=index)
+        for index, group in zip(indexes, groups(doubles.relations, names.__getitem__), strict=True)
+    ]
     return AgreementReport(
         items=first.size,
         overall=agreement(first, second, size),
@@ -133,18 +139,21 @@ def surest_low(share: Share) -> tuple[float, float]:
     return (share.interval[1], share.value or 0.0) if share.interval else (2.0, 0.0)
 
 
-def weakest(report: AgreementReport, least: int = 20) -> GroupAgreement | None:
+def lowest(report: AgreementReport, least: int = LEAST_ITEMS) -> GroupAgreement | None:
+    """Return the relation of at least `least` items that is first by `surest_low`; None if there is none."""
+    enough = (group for group in report.relations if group.agreement.raw.n >= least)
+    return min(enough, key=lambda group: surest_low(group.agreement.raw), default=None)
+
+
+def weakest(report: AgreementReport, least: int = LEAST_ITEMS) -> GroupAgreement | None:
     """Return the relation, of at least `least` items, on which people surely agree less than over all; None if none.
 
     Surely: its 95 % interval ends below that of all items.
     """
-    overall = report.overall.raw.interval
-    below = [
-        (raw.value or 0.0, group)
-        for group in report.relations
-        if overall and (raw := group.agreement.raw).n >= least and raw.interval and raw.interval[1] < overall[0]
-    ]
-    return min(below, key=lambda row: row[0])[1] if below else None
+    overall, found = report.overall.raw.interval, lowest(report, least)
+    if found is None or overall is None:
+        return None
+    return found if surest_low(found.agreement.raw)[0] < overall[0] else None
 
 
 def _double_labels(campaign: Campaign) -> _DoubleLabels:

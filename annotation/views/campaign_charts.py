@@ -17,9 +17,9 @@ def labels_chart(days: Sequence[tuple[date, int]]) -> dict[str, Any]:
 
 
 def agreement_chart(weeks: Sequence[GroupAgreement]) -> dict[str, Any] | None:
-    """Return the raw agreement of each week with its 95 % interval; None before two labels meet."""
+    """Return the raw agreement of each week with its 95 % interval; None before there are two weeks."""
     found = [(week.name, raw, raw.interval) for week in weeks if (raw := week.agreement.raw).n]
-    if not found:
+    if len(found) < 2:  # one point is no course: the page of agreement has it
         return None
     series = {
         "name": "agreement",

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals
+from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals, who_can_take
 from annotation.campaigns.items import SORTS, ItemFilter, assigned_people, find_items, history, item_rows, item_table
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
@@ -209,7 +209,7 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         return redirect(back(ids, act if ids else ""))
     form: Form
     if act == "assign":
-        form = AssignForm(campaign, request.POST if "person" in request.POST else None)
+        form = AssignForm(who_can_take(campaign, ids), request.POST if "person" in request.POST else None)
         given = attempt(form, lambda asked: assign_items(campaign, ids, asked["person"], by=request.user))
         done = None if given is None else len(given)
         left = [pk for pk in ids if pk not in (given or ()) and pk not in found.refused]

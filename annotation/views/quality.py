@@ -20,15 +20,18 @@ from annotation.quality.annotators import LAST, annotator_detail, annotators, to
 from annotation.quality.checks import draw_recheck, gold_from_file, gold_from_pool, set_gold_active
 from annotation.quality.hours import hours_csv
 from annotation.quality.reports import (
+    LEAST_ITEMS,
     WITH_CANT_TELL,
     YES_NO,
     PairAgreement,
     agreement_report,
     annotator_numbers,
     gold_rows,
+    lowest,
     recheck_report,
     recheck_supply,
     surest_low,
+    weakest,
 )
 from annotation.quality.standing_out import standing_out, worst_first
 from annotation.views import told
@@ -49,7 +52,8 @@ def quality(request: SignedInRequest, name: str) -> HttpResponse:
     with_cant_tell = request.GET.get("cant_tell") == "category"
     report = agreement_report(campaign, categories=WITH_CANT_TELL if with_cant_tell else YES_NO)
     pairs = _pairs(request.user, campaign, report.pairs)
-    context = {"report": report, "with_cant_tell": with_cant_tell, "pairs": pairs}
+    context = {"report": report, "with_cant_tell": with_cant_tell, "pairs": pairs, "least": LEAST_ITEMS}
+    context |= {"lowest": lowest(report), "stands_out": weakest(report) is not None}
     return no_store(campaign_page(request, campaign, "annotation/quality/agreement.html", context))
 
 

@@ -36,7 +36,7 @@ class Typed:
         self.text = " ".join(self.words)
         self.near = near
         if near:
-            self.words = [word for word in self.words if len(word) > SHORT]
+            self.words = [word for word in (word.strip("?!.,") for word in self.words) if len(word) > SHORT]
 
     def rank(self, *names: str, about: str = "") -> int | None:
         """Return how well names fit, 0 to 3, or None if a word is neither in the names nor in `about`.
@@ -46,7 +46,8 @@ class Typed:
         whole = " ".join((*names, about)).casefold()
         if self.near:
             missing = sum(not _holds(whole, word) for word in self.words)
-            return missing if missing < len(self.words) else None
+            unnamed = not any(_holds(name.casefold(), word) for name in names for word in self.words)
+            return 2 * missing + unnamed if missing < len(self.words) else None
         for word in self.words:  # most names of a graph fail here, so a search in a large one stays quick
             if word not in whole:
                 return None

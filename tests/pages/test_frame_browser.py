@@ -131,3 +131,27 @@ def test_the_count_of_notices_covers_nothing(world: dict, live_server, browser, 
     for before, after in pairwise(boxes):
         assert before["x"] + before["width"] <= after["x"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_group_opened_by_hand_leaves_others_and_a_closed_one_is_marked(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1440)
+    page.goto("/pools/town-pool/questions")
+    page.locator("#sidebar .entry-group > summary", has_text="Quality").click()
+    opened = page.locator("#sidebar .entry-group[open] > summary")
+    assert [one.strip() for one in opened.all_text_contents()] == ["Setup", "Quality"]
+    place = page.locator("#sidebar .entry-group > summary", has_text="Setup")
+    colour = "one => getComputedStyle(one).backgroundColor"
+    before = place.evaluate(colour)
+    place.click()
+    page.mouse.move(900, 600)
+    assert place.evaluate(colour) == page.locator("#sidebar [aria-current=page]").evaluate(colour) != before
+
+
+def test_the_search_marks_what_enter_opens(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1280)
+    page.goto("/")
+    type_in_search(page, "pool")
+    links = page.locator("#search [data-found] a")
+    links.nth(1).wait_for()
+    marks = links.evaluate_all("links => links.map(one => getComputedStyle(one, '::after').content !== 'none')")
+    assert marks.index(True) == 0 and marks.count(True) == 1

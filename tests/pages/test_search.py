@@ -110,6 +110,10 @@ WORDS = {
     "who is the worst annotator?": "/pools/town-pool/campaign/annotators",
     "what if I had fewer labels": "/pools/town-pool/evaluation/stability",
     "cancel": "/jobs",
+    "winner": "/pools/town-pool/evaluation",
+    "money": "/pools/town-pool/campaign",
+    "complaints": "/pools/town-pool/campaign/inbox",
+    "worst relation": "/pools/town-pool/campaign/quality",
 }
 
 

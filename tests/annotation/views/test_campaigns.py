@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from annotation.campaigns.lifecycle import NO_MOVE
@@ -36,9 +37,10 @@ def test_overview_has_the_figures(world, manager) -> None:
     label_item(world, one, ann="Y", ben="N")
     label_item(world, two, ann="Y", ben="Y")
     assert read(manager.get(URL)).figures == {
-        "labels": "4",
+        "labels": "4 of 12 (33 %)",
         "held": "8",
-        "settled": "1",
+        "settled": "1 of 6",
+        "open": "4",
         "disputed": "1",
         "undecided": "0",
         "annotators": "4",
@@ -59,7 +61,8 @@ def test_overview_says_which_labels_are_simulated(world, manager) -> None:
     world.ben.save()
     page = read(manager.get(URL))
     assert numbers(page.one("simulated").text) == ["1"]
-    assert (page.figures["labels"], page.figures["today"], page.figures["active"]) == ("2", "1", "1")
+    assert (page.figures["labels"].split()[0], page.figures["today"], page.figures["active"]) == ("2", "1", "1")
+    assert numbers(page.one("trend").one(tag="figcaption").text) == ["1"]
 
 
 def test_overview_tells_pace_finish_and_cost(world, manager, as_user) -> None:
@@ -83,8 +86,11 @@ def test_agreement_by_week_is_drawn_with_its_interval(world, manager) -> None:
     one, two = world.campaign.items.all()[:2]
     label_and_release(world, one, ann="Y", ben="N")
     label_and_release(world, two, ann="Y", ben="Y")
-    (said,) = drawn(charts(manager.get(URL))["agreement-by-week"])["agreement"]
-    assert said.endswith(": 50.00 % (9.45 % to 90.55 %)")  # Wilson, 1 of 2
+    assert "agreement-by-week" not in charts(manager.get(URL))  # one week is no course
+    Label.objects.filter(item=one).update(created_at=timezone.now() - timedelta(days=8))
+    cache.clear()
+    said, _ = drawn(charts(manager.get(URL))["agreement-by-week"])["agreement"]
+    assert said.endswith(": 0.00 % (0.00 % to 79.35 %)")  # Wilson, 0 of 1
 
 
 def test_three_steps_are_shown_and_the_rest_is_folded(world, manager) -> None:

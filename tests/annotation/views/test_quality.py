@@ -15,10 +15,13 @@ from django.contrib.auth.models import User
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Label
 from annotation.quality.kernel import NO_TRIAL, NOTHING, ONE_CATEGORY
+from annotation.quality.reports import agreement_report
 from core.models import AuditEntry
 from pooling.models import Relation
 from tests.annotation.factories import decide, label_all, label_and_release, make_check, make_gold
-from tests.page import read
+from tests.page import numbers, read
+
+NO_INTERVAL = "no interval: too few items that agree or differ"
 
 EVIL = '<img src=x onerror="alert(1)">'
 
@@ -61,7 +64,7 @@ def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
     assert "annalena and benedikt" in [row[0] for row in read(for_manager).one("pairs").rows]
     assert f"/campaign/annotators/{world.ann.pk}" in for_manager
     assert read(for_researcher).one("pairs").rows == [
-        ["annotator 1 and annotator 2", "1", "0.0 % 0.0 % to 79.3 %", "0.000"],
+        ["annotator 1 and annotator 2", "1", "0.0 % 0.0 % to 79.3 %", f"0.000 {NO_INTERVAL}"],
         ["annotator 2 and annotator 3", "1", "100.0 % 20.7 % to 100.0 %", f"undefined {ONE_CATEGORY}"],
     ]
     for secret in ("annalena", "benedikt", "cleo", f"annotators/{world.ann.pk}", f"annotators/{world.ben.pk}"):
@@ -113,8 +116,27 @@ def test_agreement_page_has_each_figure_with_its_n(world, items, as_user):
     assert figure(found, "alpha") == (["5"], "0.640")
     assert figure(found, "ac1") == (["1", "5"], "0.600")  # the 1 is of its name
     assert figure(found, "items") == ([], "6")
-    assert read(found).one("pairs").rows == [["annotator 1 and annotator 2", "5", "80.0 % 37.6 % to 96.4 %", "0.615"]]
-    assert read(found).one("relations").rows == [["lived in", "5", "80.0 % 37.6 % to 96.4 %", "0.640", "0.600"]]
+    assert read(found).one("pairs").rows == [
+        ["annotator 1 and annotator 2", "5", "80.0 % 37.6 % to 96.4 %", f"0.615 {NO_INTERVAL}"]
+    ]
+    (row,) = read(found).one("relations").rows
+    assert row == ["lived in", "5", "80.0 % 37.6 % to 96.4 %", f"0.640 {NO_INTERVAL}", f"0.600 {NO_INTERVAL}"]
+
+
+def test_agreement_page_names_the_relation_to_look_at_first(world, items, as_user, monkeypatch):
+    label_all(world, items, "YNYNYY", "YNNNNN")
+    for who, to in ((world.manager, "/pools/p1/campaign/triples"), (world.researcher, "/pools/p1/evaluation/triples")):
+        found = read(page(as_user(who), "quality"))
+        assert not found.one("lowest").all(tag="a")  # six items are too few
+        assert found.one("relations").one(tag="tbody").one(tag="a")["href"] == f"{to}?relation=0"
+    report = agreement_report(world.campaign)
+    for stands_out in (True, False):
+        monkeypatch.setattr("annotation.views.quality.lowest", lambda _: report.relations[0])
+        monkeypatch.setattr("annotation.views.quality.weakest", lambda _, at=stands_out: at or None)
+        shown = read(page(as_user(world.manager), "quality")).one("lowest")
+        assert shown.one(tag="a")["href"] == "/pools/p1/campaign/triples?relation=0"
+        assert shown.has("stands-out") is stands_out
+        assert numbers(shown.text)[:2] == ["50.0", "6"]
 
 
 def test_cant_tell_is_an_answer_when_asked_for(world, items, as_user):
