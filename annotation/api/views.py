@@ -78,6 +78,12 @@ class Endpoint(base.Endpoint):
     def check_role(self, campaign: Campaign) -> None:
         check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)
 
+    def check_place(self, campaign: Campaign, place: Place) -> None:
+        """Check the role for a question; a decision is an adjudicator's, also one that they made as one before."""
+        self.check_role(campaign)
+        if place.needs_reason and not (self.for_adjudicators or is_adjudicator(self.request.user, campaign)):
+            raise PermissionDenied
+
 
 _NO_MEMBER = _("You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again.")
 
@@ -122,9 +128,9 @@ class _OfTicket(Endpoint):
         found = None if campaign is None else self.seen().filter(pk=campaign).first()
         if found is None and campaign is not None and lease == lease_of(ticket, user.pk or 0):
             raise PermissionDenied(_NO_MEMBER)  # they held it once, so this tells them nothing new
-        if found is None:
+        if found is None or place is None:
             raise Http404
-        self.check_role(found)
+        self.check_place(found, place)
         return found
 
     numbers: tuple[int, ...] = PLACES
@@ -193,9 +199,9 @@ class Change(Endpoint):
     def post(self, request: SignedInRequest, label: UUID) -> Response:
         place = place_of_label(request.user, label)
         campaign = self.seen().filter(pk=place.campaign_id).first() if place is not None else None
-        if campaign is None:
+        if campaign is None or place is None:
             raise Http404
-        self.check_role(campaign)
+        self.check_place(campaign, place)
         result = labels.change(request.user, label, GivenAnswer(**checked(data.AnswerInput, request)))
         return Response(data.result_data(result))
 

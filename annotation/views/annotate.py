@@ -27,13 +27,13 @@ from annotation.labelling.disputes import (
     num_held_by_others,
     open_disputes,
 )
-from annotation.labelling.own_labels import answers_in, changeable_until, disputes_left, own_labels
+from annotation.labelling.own_labels import changeable_until, disputes_left, own_labels
+from annotation.labelling.places import place_of_label
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
 from annotation.messages.flags import reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown, version_read
 from annotation.models import Campaign, Label
-from annotation.models.slot import ADJUDICATION
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
@@ -152,12 +152,8 @@ def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
 
 def _change(user: User, campaign: Campaign, *, label: UUID, **given: Any) -> SubmitResult:
     """Change an own label of this campaign: of another one the person may be no member any more."""
-    own = {"client_id": label, "annotator": user}
-    labels, checks = answers_in(campaign)
-    labels, checks = labels.filter(**own), checks.filter(**own)
-    if not is_adjudicator(user, campaign):
-        labels = labels.exclude(slot__number=ADJUDICATION)  # they may have been one
-    if not (labels.exists() or checks.exists()):
+    place = place_of_label(user, label)
+    if place is None or place.campaign_id != campaign.pk or (place.needs_reason and not is_adjudicator(user, campaign)):
         raise Http404
     try:
         return change(user, label, GivenAnswer(**given))

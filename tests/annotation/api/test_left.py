@@ -28,7 +28,7 @@ from tests.annotation.api.calls import (
     given,
     post,
 )
-from tests.annotation.factories import label_and_release, label_item, make_pool, windows_closed
+from tests.annotation.factories import answer, label_and_release, label_item, make_pool, windows_closed
 
 
 def test_who_left_changes_nothing_although_they_are_in_another_campaign(world, as_user) -> None:
@@ -71,3 +71,20 @@ def test_who_left_changes_nothing_although_they_are_in_another_campaign(world, a
     for page in pages:
         assert client.post(f"/campaigns/p1/{page}", {"question": "1", "answer": "Y"}).status_code == 404, page
     assert [list(rows.objects.order_by("pk").values()) for rows in (Label, Slot, Item, Flag)] == before
+
+
+def test_who_adjudicates_no_more_changes_and_reports_no_dispute(world, as_user) -> None:
+    first, second = world.campaign.items.all()[:2]
+    for item in (first, second):
+        label_and_release(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    decided, open_one = claim_disputed(world.campaign, world.ada)
+    answer(world.ada, decided, "Y", cause="dated")
+    take_role(world.ada, "adjudicator", world.campaign)
+    world.campaign.members.create(person=world.ada, role="annotator", consented_at=timezone.now())
+    client, decision = as_user(world.ada), Label.objects.get(annotator=world.ada)
+    held = {"slot": str(open_one.ticket), "lease": str(lease_of(open_one.ticket, world.ada.pk))}
+    report = held | {"client_id": str(uuid4()), "kind": "words", "text": "odd"}
+    changes = post(client, change_url(str(decision.client_id)), changed(cause="misread"))
+    assert (changes.status_code, post(client, FLAG, report).status_code) == (403, 403)
+    assert Label.objects.get(annotator=world.ada) == decision and not Flag.objects.exists()
