@@ -236,6 +236,9 @@ SPECTACULAR_SETTINGS = {
 ARTIFACT_ROOT = Path(os.environ.get("ARTIFACT_ROOT", VAR / "artifacts")).resolve()
 DATA_ROOT = Path(os.environ.get("TRIPLEPOOL_DATA", BASE_DIR.parent / "shared" / "data"))
 
+# Signs backups (evaluation/keeping/signing.py). Not SECRET_KEY: it must be the same at the place of the restore.
+BACKUP_KEY = os.environ.get("BACKUP_KEY", "")
+
 # A job without a heartbeat for JOB_SILENT_SECONDS is queued again.
 JOB_HEARTBEAT_SECONDS = float(os.environ.get("JOB_HEARTBEAT_SECONDS", "5"))
 JOB_SILENT_SECONDS = float(os.environ.get("JOB_SILENT_SECONDS", "30"))

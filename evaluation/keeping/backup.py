@@ -22,9 +22,10 @@ from django.db import connection
 from core import clock
 from core.callbacks import TellStage
 from core.database import one_moment
-from core.errors import UserError
 from core.files.artifacts import artifact_path, writing
+from evaluation.keeping.backup_error import BackupError
 from evaluation.keeping.removal import files_below
+from evaluation.keeping.signing import signed
 from evaluation.keeping.tables import TableSum, migrations, tables
 from evaluation.models import Export
 
@@ -33,10 +34,6 @@ MANIFEST = "manifest.json"
 ENDINGS = (".tar", ".tar.gz", ".tar.zst")
 _PART = 4 * 2**20  # bytes of rows in one member of the backup
 _ATTEMPTS = 3
-
-
-class BackupError(UserError):
-    """Say why a backup cannot be written, read or restored."""
 
 
 class _UnreadableError(Exception):
@@ -64,6 +61,7 @@ class BackupSummary(NamedTuple):
     bytes: int  # of the backup file
     missing: dict[str, str]  # file -> its row: zip files of test sets that did not exist
     damaged: dict[str, str]  # file or folder -> its row: what was missing, unreadable or differed from its checksum
+    signature: str = ""  # what a restore tells about it
 
     @property
     def notes(self) -> list[str]:
@@ -78,7 +76,7 @@ class BackupSummary(NamedTuple):
             f"checksum. The backup has what is left of them. {_ADVICE[row.partition(' ')[0] == 'export']}"
             for file, row in self.damaged.items()
         ]
-        return gone + harmed
+        return [*filter(None, [self.signature]), *gone, *harmed]
 
 
 _ADVICE = (
@@ -161,6 +159,7 @@ def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[Path]) -
             elif not _add_files(members, one, skipped):
                 manifest["damaged"][_relative(one.path)] = one.row
         tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
+        manifest = signed(manifest)
         members.add_bytes(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), listed=False)
     return manifest
 

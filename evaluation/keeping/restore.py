@@ -20,7 +20,9 @@ from django.db import DatabaseError, transaction
 
 from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, sha256_of
-from evaluation.keeping.backup import FORMAT, MANIFEST, BackupError, BackupSummary, Reader
+from evaluation.keeping.backup import FORMAT, MANIFEST, BackupSummary, Reader
+from evaluation.keeping.backup_error import BackupError
+from evaluation.keeping.signing import check_signature
 from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
 ANOTHER = "Nothing was restored; take another backup."
@@ -47,6 +49,7 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
     _check_empty(every.values())
     manifest = read_manifest(path, tell)
     _check_version(manifest, every)
+    signature = check_signature(manifest, path.name)
     aside = Path(settings.ARTIFACT_ROOT) / f"{_LEFT}{uuid.uuid4().hex[:8]}"
     moved: list[Path] = []
     try:
@@ -69,7 +72,8 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     rows = sum(table["rows"] for table in manifest["tables"].values())
-    return BackupSummary(rows, files, path.stat().st_size, manifest.get("missing", {}), manifest.get("damaged", {}))
+    lost = manifest.get("missing", {}), manifest.get("damaged", {})
+    return BackupSummary(rows, files, path.stat().st_size, *lost, signature)
 
 
 def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:

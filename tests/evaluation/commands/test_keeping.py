@@ -102,7 +102,7 @@ def test_backup_and_restore_name_what_is_missing(town: Graph, tmp_path: Path, mo
     lines = run("backup", str(tmp_path / "b.tar"), "--no-check").splitlines()
     note = "Not in the backup, since it was missing: exports/1.zip of export 1 of p/v1. It is written again, with the "
     assert [line.startswith(note) for line in lines if "%" not in line][-1:] == [True]
-    found = BackupSummary(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"})
+    found = BackupSummary(1, 2, 3, {"exports/1.zip": "export 1 of p/v1"}, {})
     monkeypatch.setattr(restore, "restore", lambda path, tell: found)
     assert run("restore", str(tmp_path / "b.tar")).splitlines() == [
         "Restored b.tar: 1 rows, 2 files, all as in the backup.",
