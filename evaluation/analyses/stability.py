@@ -133,14 +133,15 @@ def _finding(curve: Stability, measure: str, label: str, of: str) -> str:
     if not holds.size:
         last = int(np.flatnonzero(np.isfinite(mean))[-1])
         return (
-            f"The ranking by {label} is not stable: even with {100 * curve.sizes[last]:g} % of the {of} it agrees with "
-            f"the full one only at tau {mean[last]:.2f} (95 % of subsets {low[last]:.2f} to {high[last]:.2f})."
+            f"The ranking by {label} is not stable: even with {100 * curve.sizes[last]:g} % of the {of} tau between"
+            f" the order by a subset and the full order is only {mean[last]:.2f} (95 % of subsets {low[last]:.2f} to"
+            f" {high[last]:.2f})."
         )
     i = int(holds[0])
     return (
         f"With {100 * curve.sizes[i]:g} % of the {of} ({curve.triples[i]:,} of {curve.positives:,}) the ranking by"
-        f" {label} already agrees with the full one at tau {mean[i]:.2f} (95 % of subsets"
-        f" {low[i]:.2f} to {high[i]:.2f})."
+        f" {label} is nearly the full one: tau between the order by a subset and the full order is"
+        f" {mean[i]:.2f} (95 % of subsets {low[i]:.2f} to {high[i]:.2f})."
     )
 
 

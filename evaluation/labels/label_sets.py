@@ -12,10 +12,11 @@ from django.contrib.auth.models import AnonymousUser, User
 from annotation.enums import Verdict
 from annotation.judging.judgements import current_verdicts
 from annotation.judging.verdicts import verdicts_at, verdicts_by_person
-from annotation.models import Campaign
+from annotation.models import Campaign, Label
+from annotation.models.slot import ADJUDICATION
 from annotation.quality.reports import annotator_numbers
 from core import clock
-from core.people.roles import can_manage
+from core.people.roles import CampaignRole, can_manage
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.current_sums import live_sums
 from evaluation.labels.pool_table import EvaluationError, PoolTable
@@ -260,8 +261,17 @@ def label_sets(pool: Pool, person: User | AnonymousUser) -> list[LabelChoice]:
 def _annotators(pool: Pool, *, named: bool) -> list[LabelChoice]:
     campaign = Campaign.objects.filter(pool=pool).first()
     numbers = annotator_numbers(campaign) if campaign else {}
+    if not numbers:
+        return []
     names = dict(User.objects.filter(pk__in=numbers).values_list("pk", "username")) if named else {}
+    labels = Label.objects.filter(item__campaign=campaign).exclude(slot__number=ADJUDICATION).order_by()
+    annotators = set(labels.values_list("annotator", flat=True).distinct())  # the others only decided disputes
+
+    def called(pk: int, n: int) -> str:
+        role = CampaignRole.ANNOTATOR if pk in annotators else CampaignRole.ADJUDICATOR
+        return f"{role} {n}" + (f" ({names[pk]})" if named else "")
+
     return [
-        LabelChoice(f"annotator:{n}", f"annotator {n}" + (f" ({names[pk]})" if named else ""), "Annotators")
+        LabelChoice(f"annotator:{n}", called(pk, n), "Annotators")
         for pk, n in sorted(numbers.items(), key=lambda entry: entry[1])
     ]

@@ -118,8 +118,9 @@ def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new
     text += f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}." if others else "."
     if tau["tau"] is None:
         return f"{text} Tau is undefined."
-    how_sure = f", 95 % interval {tau['low']:.2f} to {tau['high']:.2f}" if tau["low"] is not None else ""
-    return f"{text} Tau between the two orders is {tau['tau']:.2f}{how_sure} (n = {tau['questions']:,} questions)."
+    how_sure = f"95 % interval {tau['low']:.2f} to {tau['high']:.2f}; " if tau["low"] is not None else ""
+    between = "Tau between the order by seeds and the order by labels"
+    return f"{text} {between} is {tau['tau']:.2f} ({how_sure}n = {tau['questions']:,} questions)."
 
 
 def page_version(pool: Pool) -> str:

@@ -75,8 +75,9 @@ def target_says(context: Context) -> str:
     if content["low"] is None:
         return f"{by} {aim.measure.label} tau is undefined: {NO_ORDER}. Nothing stops at a target."
     said = (
-        f"{by} {aim.measure.label} tau is {signed(content['tau'])}, 95 % interval {signed(content['low'])} to"
-        f" {signed(content['high'])}; {content['undecided']} of {content['pairs']} pairs of systems are undecided."
+        f"{by} {aim.measure.label}, tau between the order now and the order on resampled questions is"
+        f" {signed(content['tau'])} (95 % interval {signed(content['low'])} to {signed(content['high'])});"
+        f" {content['undecided']} of {content['pairs']} pairs of systems are undecided."
     )
     if not aim.is_set:
         return f"{said} The campaign has no target."

@@ -174,7 +174,7 @@ def relation_shares(context: Context) -> Section:
             named_relations(Table("shares", "Relation shares", columns, rows), context.table.graph),
         ],
         _shares_chart(context, differing, old, new),
-        " ".join([*_moved_most(context, differing, old, new), *(_apart(name, value) for name, value in apart.items())]),
+        " ".join([*_moved_most(context, differing, old, new), *_all_apart(apart)]),
     )
 
 
@@ -212,8 +212,15 @@ def _moved_most(context: Context, differing: Ints, old: Floats, new: Floats) -> 
     ]
 
 
+def _all_apart(apart: dict[str, float]) -> list[str]:
+    """Say how far apart the mixtures are, after what the figure means."""
+    means = "How far apart two mixtures of relations are (Kullback-Leibler divergence, 0 where they are equal)"
+    return [f"{means}: {'; '.join(_apart(*row) for row in apart.items())}."] if apart else []
+
+
 def _apart(name: str, value: float) -> str:
-    return f"D({name}) is {signed(value, 3)} nats." if np.isfinite(value) else f"D({name}) is undefined."
+    one, other = name.split(" ‖ ")
+    return f"{one} from {other}, " + (f"{signed(value, 3)} nats" if np.isfinite(value) else "undefined")
 
 
 def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Chart:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from core.database import held
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
+from core.files.file_names import file_stem
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
@@ -153,7 +154,7 @@ def zip_name(export: Export) -> str:
     """Return the file name of a download."""
     words = [word.replace(" ", "-") for word in options_of(export).left_out]
     version = [f"terms-{export.terms_version}"] if export.terms_version > 1 else []
-    return "-".join([export.qrels.pool.name, export.qrels.name, *words, *version]) + ".zip"
+    return "-".join([file_stem(export.qrels.pool.name, export.qrels.name), *words, *version]) + ".zip"
 
 
 def options_of(export: Export) -> ExportOptions:
@@ -166,7 +167,7 @@ def write_zip(export: Export) -> Path:
         return there
     relative = f"exports/{export.pk}-{uuid.uuid4().hex[:12]}.zip"
     path = artifact_path(relative)
-    name = f"{export.qrels.pool.name}-{export.qrels.name}"
+    name = file_stem(export.qrels.pool.name, export.qrels.name)
     with tempfile.TemporaryDirectory() as scratch, writing(path) as aside:
         folder = Path(scratch) / name
         files = export_test_set(export.qrels, folder, options_of(export), export.terms_version)

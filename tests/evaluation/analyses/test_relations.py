@@ -251,7 +251,7 @@ def test_labels_without_a_positive_are_undefined_with_a_reason_everywhere(labell
         assert isinstance(plain, float), system
         reason = "nothing has no positive triple to take shares from"
         assert place == weighted == weighted_place == {"value": None, "reason": reason}
-    assert "D(current labels ‖ nothing) is undefined." in sections["shares"].finding
+    assert "current labels from nothing, undefined;" in sections["shares"].finding
     assert {g["slot"] for g in sections["distribution"].chart.data["groups"]} == {"labels"}
     other = sections_of(ANALYSIS, context_of(labelled, labels=nothing))
     reason = "no question has an answer under these labels"

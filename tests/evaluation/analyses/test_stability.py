@@ -114,12 +114,12 @@ def finding(tau: list[list[float]], positives: int = 40) -> str:
 
 def test_the_finding_names_the_share_from_which_on_the_ranking_holds():
     assert finding([[0.95, 0.95], [0.2, 0.4], [0.96, 1.0]]) == (
-        "With 75 % of the questions (30 of 40) the ranking by MAP@20 already agrees with the full one at tau 0.98 "
-        "(95 % of subsets 0.96 to 1.00)."
+        "With 75 % of the questions (30 of 40) the ranking by MAP@20 is nearly the full one: tau between the order "
+        "by a subset and the full order is 0.98 (95 % of subsets 0.96 to 1.00)."
     )
     assert finding([[0.92, 0.94], [0.95, 1.0], [0.96, 1.0]]).startswith("With 25 % of the questions (10 of 40)")
     low = finding([[0.1, 0.2], [0.3, 0.4], [0.4, 0.8]])
-    assert "is not stable: even with 75 %" in low and "tau 0.60 (95 % of subsets 0.41 to 0.79)" in low
+    assert "is not stable: even with 75 %" in low and "full order is only 0.60 (95 % of subsets 0.41 to 0.79)" in low
 
 
 def test_the_finding_is_honest_with_too_little():

@@ -14,7 +14,8 @@ from django.utils import timezone
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.judging.judgements import import_labels
 from annotation.labelling.withdraw import withdraw_labels
-from annotation.models import Campaign, Item, Judgement, Label
+from annotation.models import Campaign, Item, Judgement, Label, Slot
+from annotation.models.slot import ADJUDICATION
 from annotation.people.accounts import add_person
 from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.label_sets import LabelChoice, label_set, label_sets, parse_time
@@ -392,3 +393,5 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
     for choice in label_sets(labelled, guest):
         chosen = label_set(labelled, pool_table(labelled), choice.key)
         assert (chosen.key, chosen.name.removeprefix("labels of ")) == (choice.key, choice.name)
+    Slot.objects.filter(annotator=people[0]).update(number=ADJUDICATION)
+    assert [choice.name for choice in label_sets(labelled, guest)[-2:]] == ["annotator 1", "adjudicator 2"]

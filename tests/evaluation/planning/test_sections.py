@@ -64,11 +64,11 @@ def test_the_target_is_told_with_its_measure(labelled: Pool):
     def finding(*systems: str) -> str:
         return sections_of(ANALYSIS, context_of(labelled, systems=systems))["order-now"].finding
 
-    assert finding().startswith("By Micro MRR tau is ") and finding().endswith("The campaign has no target.")
+    assert finding().startswith("By Micro MRR, tau between ") and finding().endswith("The campaign has no target.")
     assert finding("transe", "complex") == f"For all systems, which a target always counts, b{finding()[1:]}"
     campaign = open_campaign(labelled)
     Campaign.objects.filter(pk=campaign.pk).update(target_tau=0.95, target_measure="map@20")
-    assert finding().startswith("By MAP@20 tau is ")
+    assert finding().startswith("By MAP@20, tau between ")
     assert "The target is not reached: it is that the interval begins at 0.95 or above, no pair" in finding()
     kept = order_figure(labelled, "map@20")
     kept.content |= {"low": 0.96, "undecided": 0, "undefined": 3}

@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.models import Batch, Campaign, Item
 from annotation.release.audit_sample import draw_audit
 from annotation.release.next_batch import release_next
+from core.files.file_names import file_stem
 from core.jobs.execution import execute
 from core.models import Job, Worker
 from evaluation.enums import EvaluationJob
@@ -85,6 +86,17 @@ def test_json_has_what_the_page_shows(sign_in, labelled: Pool, key):
     assert "NaN" not in answer.content.decode()
 
 
+def test_csv_of_a_chart_is_beside_its_svg_and_png(sign_in, labelled: Pool):
+    page = sign_in("researcher").get(PAGE("measures"))
+    cards = [card for card in parse(page).all(tag="figure") if card.has(class_="downloads")]
+    assert cards
+    for card in cards:
+        (place,) = card.all(class_="downloads")
+        assert [one["data-format"] for one in place.all(tag="button")] == ["svg", "png"]
+        assert all(link["href"].startswith(PAGE("measures")) for link in place.all("chart-csv"))
+        assert place.has("chart-csv")
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_csv_of_every_table_has_its_rows(sign_in, labelled: Pool, key):
     compute(labelled, key)
@@ -95,7 +107,7 @@ def test_csv_of_every_table_has_its_rows(sign_in, labelled: Pool, key):
     assert tables and len({t["key"] for t in tables}) == len(tables)
     for shown in tables:
         answer = client.get(f"{PAGE(key)}/{shown['key']}.csv")
-        assert answer["Content-Disposition"] == f'attachment; filename="p-{key}-{shown["key"]}.csv"'
+        assert answer["Content-Disposition"] == f'attachment; filename="{file_stem("p", key, shown["key"])}.csv"'
         rows = list(csv.reader(io.StringIO(answer.content.decode())))
         assert len(rows) == 1 + len(shown["rows"])
         assert {len(row) for row in rows} == {len(rows[0])}
@@ -215,6 +227,11 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     assert part_job(labelled, analysis, analysis.part(part), Settings(**{taken: 3})) == job
     page = parse(client.get(f"{PAGE(key)}?{taken}=3"))
     assert "0 %" in page.one("computing").text
+    for done, told_left in ((4, False), (5, True)):  # below 5 % nobody knows how long it takes
+        Job.objects.update(done=done, total=100, seconds_left=7)
+        now = parse(client.get(f"{PAGE(key)}?{taken}=3"))
+        assert ("7 s left" in now.one("computing").text) is told_left
+    Job.objects.update(done=0, total=0, seconds_left=None)
     # it is told at the place of the chart, below a heading of its own
     told = [one for one in page.walk() if one.attrs.get("data-test") in ("missing", "computing")]
     at = [one.attrs["data-test"] for one in told].index("computing")
@@ -375,7 +392,7 @@ def test_the_overview_comes_as_files_too(sign_in, labelled: Pool):
     client = sign_in("researcher")
     page = client.get("/pools/p/evaluation?measure=map@20").content.decode()
     links = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+\.(?:csv|json)[^"]*)"', page)]
-    assert len(links) == 4
+    assert len(links) == 5  # the places twice: beside the chart, and with the other tables
     for link in links:
         answer = client.get(link)
         assert answer.status_code == 200, link

@@ -230,6 +230,6 @@ def test_the_number_of_queries_does_not_grow_with_label_sets(
     for i in range(count):
         freeze_qrels(labelled, f"v{i}")
     table = pool_table(labelled)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         rows = label_set_rows(labelled, table, MANAGER)
     assert len(rows) == 9 + count + min(count, 2)
