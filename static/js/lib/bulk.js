@@ -39,7 +39,7 @@ export class Bulk {
       const problem = problemOf(page.drafts.linkOf(item), "N", page.config.evidence_rule, hostsOf(item));
       if (!problem) continue;
       view.goTo(item.slot);
-      return shown.refuse(problem);
+      return view.refuse(shown, problem);
     }
     this.send();
     const { active_ms, away_ms } = page.clock.lap();

@@ -171,6 +171,10 @@ export class CandidateRow {
     return !this.find("[data-row-link]").hidden;
   }
 
+  get isAsking() {
+    return !this.find("[data-row-why]").hidden;
+  }
+
   openLink() {
     this.close();
     this.find("[data-row-link]").hidden = false;
@@ -206,6 +210,7 @@ export class CandidateRow {
     if (this.isFixed) return this.sayFixed();
     this.close();
     this.find("[data-row-why]").hidden = false;
+    this.view.markBar();
     const { done, item } = this.row;
     this.why.value = this.view.page.drafts.why.get(item.slot) ?? (done?.given?.answer === "?" ? done.given.comment : "");
     this.why.focus();
@@ -214,6 +219,7 @@ export class CandidateRow {
   close() {
     this.find("[data-row-link]").hidden = true;
     this.find("[data-row-why]").hidden = true;
+    this.view.markBar();
     this.say(null);
   }
 }

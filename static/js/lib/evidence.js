@@ -69,6 +69,7 @@ export class Drafts {
     this.own = new Map(); // slot: the link of one row
     this.passages = new Map(); // group: what the source says, for all its rows
     this.ownPassages = new Map(); // slot: of one row
+    this.comments = new Map(); // slot: the comment
     this.why = new Map(); // slot: why one can't tell
     this.last = new Map(); // group: the last link that went out with an answer
   }

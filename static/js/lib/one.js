@@ -11,10 +11,10 @@ import { gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
-const CHANGING = message("changing", gettext("Reopened: answer again. The same answer, or Esc, leaves it as it is. Undo goes further back."));
+const CHANGING = message("changing", gettext("Reopened: your answer counts until you give another one. The same one again goes on."));
 
 export class One {
-  // more: {shown(item), check(answer), comment(answer), value(), extra(), linkChanged()} of the page
+  // more: {shown(item, comment, reason), check(answer), comment(answer), answered(), value(), reason(), extra(), linkChanged()} of the page
   constructor(page, more) {
     this.page = page;
     this.loop = page.loop;
@@ -125,7 +125,7 @@ export class One {
     this.page.bar.mark(row.done?.given.answer ?? "");
     if (row.done) this.page.say("info", CHANGING);
     else this.page.forget("changing");
-    this.more.shown(item, row.done ? row.done.given.comment : drafts.why.get(item.slot) ?? "");
+    this.more.shown(item, row.done ? row.done.given.comment : drafts.comments.get(item.slot) ?? "", row.done ? "" : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
     this.page.appeared();
     this.top.scrollTop = this.find(".zone-evidence").scrollTop = 0;
@@ -160,6 +160,7 @@ export class One {
     const given = { answer, source_url: this.link.value, passage: this.passage.value.trim(), comment: this.more.comment(answer), ...this.more.extra?.(), ...page.clock.lap() };
     this.loop.answer(row, given);
     this.next();
+    this.more.answered?.();
   }
 
   check(answer) {
@@ -190,6 +191,7 @@ export class One {
     if (!this.row || this.row.done) return;
     this.page.drafts.setOwn(this.row.item, this.link.value);
     this.page.drafts.setPassage(this.row.item, this.passage.value.trim());
-    this.page.drafts.why.set(this.row.item.slot, this.more.value());
+    this.page.drafts.comments.set(this.row.item.slot, this.more.value());
+    if (this.more.reason) this.page.drafts.why.set(this.row.item.slot, this.more.reason());
   }
 }

@@ -154,7 +154,8 @@ export class Page {
   back(row, given, told) {
     this.drafts.setOwn(row.item, given.source_url);
     this.drafts.setPassage(row.item, given.passage ?? "");
-    this.drafts.why.set(row.item.slot, given.comment);
+    const isReason = given.answer === "?" && this.config.role === "annotator";
+    this.drafts[isReason ? "why" : "comments"].set(row.item.slot, given.comment);
     this.say("error", told);
     this.view.back(row);
   }

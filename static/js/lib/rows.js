@@ -10,6 +10,8 @@ import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 import { filled, gettext, number } from "./words.js";
 
+const WIDE = matchMedia("(min-width: 721px)");
+
 export class Rows {
   constructor(page) {
     this.page = page;
@@ -202,7 +204,7 @@ export class Rows {
   }
 
   markBar() {
-    this.page.bar.mark(this.loop.rows.get(this.at)?.done?.given?.answer ?? "");
+    this.page.bar.mark(this.rows.get(this.at)?.isAsking ? "?" : this.loop.rows.get(this.at)?.done?.given?.answer ?? "");
   }
 
   goTo(slot) {
@@ -243,7 +245,7 @@ export class Rows {
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
     const passage = answer === "?" ? "" : page.drafts.passageOf(row.item);
     const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));
-    if (problem) return shown.refuse(problem);
+    if (problem) return this.refuse(shown, problem);
     shown.close();
     const was = row.done?.given;
     if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.passage !== passage || was.comment !== comment) {
@@ -256,6 +258,12 @@ export class Rows {
     page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${left ? filled(gettext("{n} left."), { n: number(left) }) : gettext("All are answered.")}`));
     this.showLast();
     this.advance(open);
+  }
+
+  // Where a link is missing, the field for it waits; on a phone it would unfold over the row that says so.
+  refuse(shown, problem) {
+    const field = shown.isLinkOpen ? shown.field : this.link.field;
+    shown.refuse(problem, problem.name === "no-link" && WIDE.matches ? field : null);
   }
 
   undo() {

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from annotation.models import Label
+from core.models import Preferences
 from tests.annotation.browser.hands import (
     GUARD,
     PAINTED,
@@ -231,6 +232,69 @@ def test_cant_tell_needs_a_reason(no_links, open_page) -> None:
     press(page, "Enter")
     saved(page, 1)
     assert Label.objects.values_list("answer", "comment").get() == ("?", "two of that name")
+
+
+def test_cant_tell_shows_as_chosen_and_has_a_button_to_save(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    cant_tell, save = page.locator('[data-bar] [data-answer="?"]'), page.locator("[data-save-why]")
+    expect(save).to_be_hidden()
+    page.locator("#why").fill("a comment")
+    cant_tell.click()
+    expect(cant_tell).to_have_attribute("aria-pressed", "true")
+    press(page, "Escape")
+    expect(cant_tell).to_have_attribute("aria-pressed", "false")
+    expect(page.locator("#why")).to_have_value("a comment")
+    press(page, "s")
+    page.locator("#why").fill("two of that name")
+    save.click()
+    saved(page, 1)
+    assert Label.objects.values_list("answer", "comment").get() == ("?", "two of that name")
+
+
+def test_reason_of_cant_tell_goes_with_no_other_answer(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    press(page, "s")
+    page.keyboard.type("two of that name")
+    press(page, "Enter", "u")
+    expect(page.locator("#why")).to_have_value("two of that name")
+    expect(page.locator("[data-why-label]")).to_be_visible()
+    page.locator('[data-bar] [data-answer="N"]').click()
+    shows(notice(page, "info"), "reason-dropped")
+    settle(page)
+    expect(page.locator("#why")).to_have_value("")
+    page.locator("#why").fill("a comment")
+    page.locator('[data-bar] [data-answer="Y"]').click()
+    expect(notice(page, "info")).to_be_hidden()
+    saved(page, 3)
+    assert list(Label.objects.order_by("id").values_list("answer", "comment")) == [
+        ("?", "two of that name"),
+        ("N", ""),
+        ("Y", "a comment"),
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_on_a_phone_all_fields_and_what_undo_says_are_whole(world, open_page, language: str) -> None:
+    Preferences.objects.create(person=world.ann, language=language)
+    page = open_page(world.ann, width=360)
+    page.set_viewport_size({"width": 360, "height": 740})
+    ready(page)
+    paste(page, LINK)
+    press(page, "y", "u")
+    shoot(page, f"phone-undo-{language}")
+    for field in ("#link", "#passage", "#why"):
+        expect(page.locator(field)).to_be_in_viewport(ratio=1)
+        zone, box = (page.locator(name).bounding_box() for name in ('[data-view="one"] .zone-evidence', field))
+        assert zone["y"] <= box["y"] and box["y"] + box["height"] <= zone["y"] + zone["height"]
+    said = page.locator(".answer-bar-said")
+    assert said.evaluate("said => said.scrollHeight <= said.clientHeight")
+    press(page, "s")
+    expect(page.locator("[data-save-why]")).to_be_in_viewport(ratio=1)
+    assert page.locator("[data-why-label]").evaluate(
+        "label => label.parentElement.scrollWidth <= label.parentElement.clientWidth"
+    )
 
 
 def test_nothing_left_says_so(world, open_page) -> None:

@@ -48,6 +48,19 @@ def test_refusal_is_in_sight_on_a_small_screen(world, open_page) -> None:
     assert zone["y"] <= box["y"] and box["y"] + box["height"] <= zone["y"] + zone["height"], (box, zone)
 
 
+def test_missing_link_puts_the_cursor_into_its_field(world, open_page) -> None:
+    page = open_page(world.ann, width=1440)
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    first = row_at(page).get_attribute("aria-label")
+    press(page, "y")
+    expect(page.locator("#question-link")).to_be_focused()
+    assert row_at(page).get_attribute("aria-label") == first
+    row_at(page).locator("[data-change-link]").click()
+    row_at(page).locator('[data-give="Y"]').click()
+    expect(row_at(page).locator("[data-own-link]")).to_be_focused()
+
+
 def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> None:
     page = open_page(world.ann, view="group")
     ready(page)
