@@ -141,10 +141,10 @@ class RestoreTestSetForm(PageForm):
 class ExportOptionsForm(forms.Form):
     """Ask what an archive of a test set leaves out."""
 
-    without_runs = forms.BooleanField(required=False, label="without runs and their measures")
-    without_evidence = forms.BooleanField(required=False, label="without links of evidence")
-    positives_only = forms.BooleanField(required=False, label="positives only")
-    strict = forms.BooleanField(required=False, label="strict: assumed negatives count as unjudged in the TREC qrels")
+    without_runs = forms.BooleanField(required=False, label="leave out runs and their measures")
+    without_evidence = forms.BooleanField(required=False, label="leave out links of evidence")
+    positives_only = forms.BooleanField(required=False, label="only positives")
+    strict = forms.BooleanField(required=False, label="count assumed negatives as unjudged in the TREC qrels (strict)")
 
     @classmethod
     def options(cls, data: Mapping[str, Any]) -> ExportOptions:
