@@ -191,6 +191,6 @@ def test_filters_and_errors_are_those_of_the_code():
 def test_rates_are_those_of_the_settings():
     import config.settings
 
-    told = re.findall(r"(\w+)s ([\d,]*\d)", TEXT.split("**Rates**")[1])
+    told = re.findall(r"(\w+)s ([\d,]*\d)", TEXT.split("**Rates**")[1].split("\n")[0])
     rates = {role: f"{number.replace(',', '')}/min" for role, number in told}
     assert rates == config.settings.API_RATES

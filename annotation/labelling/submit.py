@@ -90,7 +90,7 @@ def submit(
     # what is refused or repeated locks nothing: a lock of an item is written to the disk, and a check has none
     _check(place, given, sources)
     if first is not None and not isinstance(first, SurplusLabel):
-        raise AnswerRefused(_USED)
+        return _repeated(first, user, place)  # refused, unless the same answer was kept since the place was read
     with _one_client_id(given.client_id), transaction.atomic():
         place = lock_place(user, place)
         if place is None:

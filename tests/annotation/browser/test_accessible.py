@@ -217,8 +217,7 @@ def test_hints_at_keys_are_for_people_who_have_keys(no_links, open_page) -> None
     page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True)
     ready(page)
     assert page.locator("button kbd:visible, a kbd:visible").count() == 0
-    page.locator('[data-act="keys"]').click()
-    assert page.locator("dialog dt kbd:visible").count() > 10
+    assert page.locator('[data-act="keys"]:visible').count() == 0
     page = open_page(no_links.ben, width=360)  # a narrow window of a computer
     ready(page)
     assert page.locator(".answers kbd:visible").count() == 3

@@ -190,4 +190,4 @@ def test_of_two_workers_at_once_one_sends(world, reported, sends, monkeypatch) -
 
 
 def test_workers_send_digests() -> None:
-    assert [send_next_digest] == BEATS
+    assert send_next_digest in BEATS

@@ -7,6 +7,7 @@ from django.utils import timezone
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import changeable_tickets
+from annotation.labelling.places import place_of_ticket
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change, submit
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
@@ -167,6 +168,16 @@ def test_change_supersedes_and_keeps_the_old_row(world, item) -> None:
     assert list(Label.objects.order_by("id").values_list("answer", "supersedes")) == [("Y", None), ("N", old.pk)]
     newest = change(world.ann, old.client_id, GivenAnswer(uuid4(), "?", "", "unclear")).label
     assert newest.supersedes == new
+
+
+def test_a_repeat_that_had_read_the_question_before_the_first_was_kept_is_the_same_label(world, item) -> None:
+    """Two requests with the same answer at the same moment: the second finds the label, but still thinks it is held."""
+    slot = slot_for(world.campaign, world.ann, item)
+    before, given = place_of_ticket(world.ann, slot.ticket), GivenAnswer(uuid4(), "Y", LINK)
+    lease = lease_of(slot.ticket, world.ann.pk)
+    first = submit(world.ann, slot.ticket, lease, given, found=before)
+    again = submit(world.ann, slot.ticket, lease, given, found=before)
+    assert (again.label, again.repeated) == (first.label, True)
 
 
 def test_repeated_change_is_one_change(world, item) -> None:

@@ -51,7 +51,7 @@ def test_the_same_as_the_command(researcher, labelled: Pool, query, arguments):
     [
         ({"labels": "tomorrow"}, "Unknown label set 'tomorrow': give seeds, current, full-test"),
         ({"labels": "qrels:nöne 'x'"}, "Pool p has no qrels \"nöne 'x'\". Qrels: none yet."),
-        ({"labels": "a\0"}, "labels holds a character that no label set has."),
+        ({"labels": "a\0"}, "The address holds a NUL character, which no text here has"),
         ({"measures": "mrr"}, "measure: unknown measure 'mrr'"),
         ({"measures": ",".join(f"micro_hits@{k}" for k in range(1, 30))}, "29 measures were chosen"),
         ({"questions": "all"}, "questions is 'all': choose grown or original."),

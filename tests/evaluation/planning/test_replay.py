@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import kendalltau, sem
 from scipy.stats import t as student
 
+from core.errors import UserError
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.measures.registry import parse_measure
 from evaluation.planning.replay import (
@@ -22,7 +23,6 @@ from evaluation.planning.replay import (
 )
 from evaluation.sections.metrics import metrics
 from evaluation.statistics.correlation import merit
-from pooling.errors import PoolError
 from pooling.graphs.opening import closed_world_triples
 from pooling.models import Graph, Pool, PooledTriple
 from pooling.orders import ORDERS
@@ -201,7 +201,7 @@ def test_the_truth_of_a_file_is_its_majority_and_what_is_skipped(pool: Pool, tmp
 
 
 def test_a_file_that_is_not_there(pool: Pool, tmp_path: Path):
-    with pytest.raises(PoolError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         read_truth(pool, str(tmp_path / "none.tsv"))
 
 
