@@ -109,7 +109,7 @@ def test_from_nothing_to_a_test_set_in_the_browser(site: Site, browser) -> None:
 
     # 5. the first label
     anna = join(browser, site, hand, link, "Anna")
-    hand.press(anna.page, "Start", "link")
+    hand.press(anna.page, "Annotate", "link")
     label(anna.page)
     seconds = time.monotonic() - begun
     print(json.dumps({"clicks": hand.clicks, "seconds": round(seconds, 1), "trained": round(trained, 1)}))
@@ -128,7 +128,7 @@ def test_from_nothing_to_a_test_set_in_the_browser(site: Site, browser) -> None:
     page.goto("/pools/first/campaign/people")
     page.get_by_role("button", name="Make invitation").click()
     ben = join(browser, site, Hand(), invited_link(page), "Ben")
-    ben.page.get_by_role("link", name="Start").click()
+    ben.page.get_by_role("link", name="Annotate", exact=True).first.click()
     label(ben.page)
     page.goto("/pools/first/export")
     page.fill("input[name=name]", "v1")
