@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import BooleanField, F, IntegerField, QuerySet, Value
+from django.db.models import BooleanField, IntegerField, QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from annotation.enums import SlotState
@@ -18,7 +18,7 @@ KeptLabel = Label | CheckLabel | SurplusLabel
 
 
 class Place(NamedTuple):
-    """What is known of a slot or check before anything of its own is read."""
+    """What is known of a slot or check before anything of its own is read; the fields are the columns of `_place`."""
 
     is_check: bool
     pk: int
@@ -28,7 +28,6 @@ class Place(NamedTuple):
     state: str
     holder_id: int | None
     number: int
-    template_id: int | None
     ticket: UUID
     campaign_state: str
     evidence_rule: str
@@ -55,36 +54,37 @@ def place_of_label(user: User, client_id: UUID) -> Place | None:
 
 
 def _place(slots: QuerySet[Slot], checks: QuerySet[Check]) -> Place | None:
-    of_slot = slots.order_by().annotate(
-        is_check=Value(False, BooleanField()),
-        campaign_pk=F("item__campaign"),
-        campaign_state=F("item__campaign__state"),
-        rule=F("item__campaign__evidence_rule"),
-        of_item=F("item"),
-        asked_relation=F("item__triple__relation"),
-        held_in=F("state"),
-        holder=F("annotator"),
-        place=F("number"),
+    of_slot = slots.order_by().values_list(
+        Value(False, BooleanField()),
+        "pk",
+        "item__campaign",
+        "item",
+        "item__triple__relation",
+        "state",
+        "annotator",
+        "number",
+        "ticket",
+        "item__campaign__state",
+        "item__campaign__evidence_rule",
     )
     of_check = (
         checks.order_by()
         .exclude(template=None)
-        .annotate(
-            is_check=Value(True, BooleanField()),
-            campaign_pk=F("campaign"),
-            campaign_state=F("campaign__state"),
-            rule=F("campaign__evidence_rule"),
-            of_item=F("item"),
-            asked_relation=Coalesce("gold__relation", "item__triple__relation"),
-            held_in=F("state"),
-            holder=F("person"),
-            place=Value(PLACES[0]),
+        .values_list(
+            Value(True, BooleanField()),
+            "pk",
+            "campaign",
+            "item",
+            Coalesce("gold__relation", "item__triple__relation"),
+            "state",
+            "person",
+            Value(PLACES[0]),
+            "ticket",
+            "campaign__state",
+            "campaign__evidence_rule",
         )
     )
-    about = "is_check", "pk", "campaign_pk", "of_item", "asked_relation", "held_in", "holder", "place", "template_id"
-    names = (*about, "ticket", "campaign_state", "rule")
-    both = of_slot.values_list(*names).union(of_check.values_list(*names), all=True)
-    found = next(iter(both), None)
+    found = next(iter(of_slot.union(of_check, all=True)), None)
     return None if found is None else Place(*found)
 
 

@@ -1,5 +1,5 @@
-// Tables that sort by a click on a column's heading: numbers by size, undefined ones last, text by name. A cell whose text
-// is no plain number, such as a time in hours and minutes, has its number as data-sort.
+// Tables that sort by a click on a column's heading: numbers by size, undefined ones last, text by name. If the text of a
+// cell is not a plain number, such as a time in hours and minutes, data-sort holds the number.
 function valueOf(row, column) {
   const cell = row.cells[column];
   const text = cell.dataset.sort ?? cell.textContent.trim();

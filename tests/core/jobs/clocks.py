@@ -27,7 +27,7 @@ TRUE = timezone.now  # of the machine, which the database shares here
 
 
 def play(hours: float) -> dict[str, Any]:
-    """What happens where the machine's clock is so many hours ahead."""
+    """Return what happens if the machine's clock is `hours` ahead."""
     Job.objects.all().delete()
     Worker.objects.all().delete()
     alive = Job.objects.create(kind=EvaluationJob.EXPORT, state=JobState.RUNNING, worker="a", heartbeat_at=TRUE())
