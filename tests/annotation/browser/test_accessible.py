@@ -192,7 +192,7 @@ def test_on_a_phone_what_is_left_is_not_cut(no_links, open_page, who: str) -> No
 
 
 def test_tapped_answer_keeps_its_colour(no_links, open_page) -> None:
-    page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True)
+    page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True, reduced_motion="reduce")
     ready(page)
     yes = page.locator(".answers [data-answer=Y]")
     before = yes.evaluate("(button) => getComputedStyle(button).color")
