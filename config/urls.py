@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
+from django.views.generic import RedirectView
 
 from config.sign_in import AdminSignInForm, SignInForm
 from core.api.views import Nothing, with_slash
@@ -16,6 +17,8 @@ handler500 = "config.problems.failed"
 urlpatterns = [
     path("login", LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
+    # the admin's own page would not count wrong passwords
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account-password"), name="admin-password"),
     path("admin/", admin.site.urls),
     path("", include("core.urls")),
     path("", include("pooling.urls")),

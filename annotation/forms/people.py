@@ -1,11 +1,12 @@
 """Forms of people: roles, invitations, consent, own account, erasure."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import UsernameField
+from django.contrib.auth.forms import PasswordChangeForm, UsernameField
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.validators import validate_email
@@ -23,6 +24,7 @@ NO_ADDRESSES = "Nobody was invited: {} is no e-mail address."
 TO_AGREE = _("To take part, agree to this text.")
 TEXT_CHANGED = _("The text was changed while you read it. Read it again, then agree.")
 PASSWORDS_DIFFER = _("The two passwords differ.")
+NOT_YOUR_PASSWORD = _("This is not your password. The e-mail address is as it was.")
 
 
 class PersonForm(PageForm):
@@ -203,7 +205,40 @@ class JoinForm(PageForm):
 
 
 class EmailForm(PageForm):
+    """The own e-mail address; a link to a new password goes there, so a change needs the password."""
+
     email = _email(_("Used for a forgotten password only. May be left empty."))
+    password = forms.CharField(
+        label=_("Current password"),
+        required=False,
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_password = is_password
+
+    def clean(self) -> dict[str, Any]:
+        asked: dict[str, Any] = super().clean() or {}
+        if not self.errors and self.has_changed() and not self.is_password(asked["password"]):
+            self.add_error("password", forms.ValidationError(NOT_YOUR_PASSWORD, "password_incorrect"))
+        return asked
+
+
+class ChangePasswordForm(PasswordChangeForm):
+    """The form of Django, whose guesses at the current password `is_password` counts."""
+
+    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_password = is_password
+
+    def clean_old_password(self) -> str:
+        typed: str = self.cleaned_data["old_password"]
+        if not self.is_password(typed):
+            raise forms.ValidationError(self.error_messages["password_incorrect"], "password_incorrect")
+        return typed
 
 
 class ConfirmForm(TypedNameForm):

@@ -1,11 +1,13 @@
 """The own account: e-mail, password, own data, erasure; and the way back after a forgotten password."""
 
 import json
+from functools import partial
 from typing import Any
 
 from axes.helpers import get_client_ip_address
 from axes.utils import reset as unlock
 from django.contrib import messages
+from django.contrib.auth import authenticate
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
@@ -17,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.forms.people import EmailForm
+from annotation.forms.people import ChangePasswordForm, EmailForm
 from annotation.people.forgotten import ask, sends_links
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
@@ -41,10 +43,17 @@ ADJUDICATOR_KEYS = (
 )  # fmt: skip
 
 
+def _is_password(request: HttpRequest, typed: str) -> bool:
+    """Return whether this is the person's password. Wrong ones count, and are limited, as at sign-in."""
+    found = authenticate(request, username=request.user.get_username(), password=typed)
+    return found is not None and found.pk == request.user.pk
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
     user = request.user
-    form = EmailForm(request.POST or None, initial={"email": user.email})
+    is_password = partial(_is_password, request)
+    form = EmailForm(request.POST or None, initial={"email": user.email}, is_password=is_password)
     if request.method == "POST" and form.is_valid():
         User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
         messages.success(request, gettext("The e-mail address is saved."))
@@ -72,8 +81,13 @@ def account_erase(request: SignedInRequest) -> HttpResponse:
 class PasswordChange(auth.PasswordChangeView):
     template_name = "registration/password_change.html"
     success_url = reverse_lazy("account")
+    form_class = ChangePasswordForm
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        return super().get_form_kwargs() | {"is_password": partial(_is_password, self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
+        unlock(username=form.user.get_username())  # forget earlier wrong passwords
         messages.success(
             self.request,
             gettext("The password is changed. You are signed out everywhere else, and your API tokens are revoked."),

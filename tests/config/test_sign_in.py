@@ -108,3 +108,9 @@ def test_wrong_passwords_of_one_ipv6_network_are_counted_together() -> None:
 def test_the_log_of_sign_ins_has_the_address_of_the_person() -> None:
     sign_in_from(HOME, "ann", PASSWORD)
     assert list(AccessLog.objects.values_list("username", "ip_address")) == [("ann", HOME)]
+
+
+def test_the_admin_has_no_password_page_of_its_own() -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root"))
+    assert client.get("/admin/password_change/")["Location"] == "/account/password"

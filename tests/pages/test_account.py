@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.people.accounts import password_path
 from annotation.people.forgotten import PER_ADDRESS, TOO_MANY, answer_next
 from annotation.views.people import LAST_MANAGER
+from config.sign_in import TRIES
 from core.people.tokens import create_token
 from tests.page import content, element, has, parse, read, refused
 
@@ -30,11 +31,49 @@ def test_name_leads_to_the_account(annotator):
 
 
 def test_own_e_mail_is_saved(world: dict, annotator):
-    assert annotator.post("/account", {"email": "a@example.org"})["Location"] == "/account"
+    mine = {"password": "look around here"}
+    assert annotator.post("/account", mine | {"email": "a@example.org"})["Location"] == "/account"
     assert User.objects.get(username="annotator").email == "a@example.org"
     assert User.objects.get(username="adjudicator").email == ""
-    annotator.post("/account", {"email": ""})
+    annotator.post("/account", mine | {"email": ""})
     assert User.objects.get(username="annotator").email == ""
+
+
+@pytest.mark.parametrize("password", ["", "wrong"])
+def test_e_mail_changes_by_the_password_only(world: dict, annotator, password: str):
+    asked = {"email": "thief@example.org", "password": password}
+    assert refused(annotator.post("/account", asked)) == {"password": ["password_incorrect"]}
+    assert User.objects.get(username="annotator").email == ""
+
+
+def test_an_e_mail_that_stays_needs_no_password(world: dict, annotator):
+    assert annotator.post("/account", {"email": ""})["Location"] == "/account"
+
+
+GUESSES = {
+    "/account": {"email": "thief@example.org", "password": "wrong"},
+    "/account/password": {"old_password": "wrong", "new_password1": PHRASE, "new_password2": PHRASE},
+}
+
+
+@pytest.mark.parametrize("page", GUESSES)
+def test_guesses_with_a_stolen_session_are_limited_like_those_at_sign_in(world: dict, annotator, page: str):
+    given = [annotator.post(page, GUESSES[page]).status_code for _ in range(TRIES)]
+    assert given[-2:] == [200 if page == "/account/password" else 422, 429]
+    for url, typed in GUESSES.items():  # the right one comes too late, on both pages and at sign-in
+        right = {key: "look around here" if value == "wrong" else value for key, value in typed.items()}
+        assert has(annotator.post(url, right), "locked")
+    assert Client().post("/login", {"username": "annotator", "password": "look around here"}).status_code == 429
+    there = Client(REMOTE_ADDR="203.0.113.9")
+    assert there.post("/login", {"username": "annotator", "password": "look around here"}).status_code == 302
+
+
+def test_a_new_password_ends_the_lock_of_its_name(world: dict, annotator):
+    for _ in range(TRIES):
+        Client().post("/login", {"username": "annotator", "password": "wrong"})
+    typed = GUESSES["/account/password"] | {"old_password": "look around here"}
+    assert annotator.post("/account/password", typed, REMOTE_ADDR="203.0.113.9")["Location"] == "/account"
+    assert Client().post("/login", {"username": "annotator", "password": PHRASE}).status_code == 302
 
 
 def test_settings_of_the_browser_are_closed_lists(annotator):
