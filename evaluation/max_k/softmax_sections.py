@@ -167,7 +167,7 @@ def _by_k(part: str, system: str, which: Which, values: Sequence[np.ndarray], ow
         heading,
         text,
         caption,
-        [Table(f"alpha-{part}", by_alpha, [Column("k", "k", "count"), *BY_ALPHA], rows)],
+        [Table(f"alpha-{part}", by_alpha, [Column("k", "k", "count"), *BY_ALPHA], rows, in_files=True)],
         chart("lines", f"{heading}, a line for each of {len(series)} α", series, x="k", y=y, yaxis=FROM_ZERO),
     )
 

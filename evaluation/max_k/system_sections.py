@@ -279,4 +279,4 @@ def _protocol_table(one: Performance, part: str, limit: Sequence[object]) -> Tab
     named += [(name, np.asarray(bound)) for name, bound in zip(LIMITS, limit, strict=True)]
     columns = [Column("k", "k", "count"), *(Column(name, name) for name, _ in named)]
     rows: list[list[Cell]] = [[int(k), *(float(values[k - 1]) for _, values in named)] for k in KS]
-    return Table(f"protocol-{part}", f"{PARTS[part]}@k of {shown_name(one.system)}", columns, rows)
+    return Table(f"protocol-{part}", f"{PARTS[part]}@k of {shown_name(one.system)}", columns, rows, in_files=True)
