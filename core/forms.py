@@ -24,7 +24,10 @@ def name_problem(files: Iterable["File[Any]"]) -> str:
 
 
 class PageForm(forms.Form):
-    """A form whose errors the server tells: the browser does not stop it at an empty required field."""
+    """A form whose errors the server tells: the browser does not stop it at an empty required field.
+
+    It refuses 1_000 for a number, which Python takes for one.
+    """
 
     use_required_attribute = False
 
@@ -35,6 +38,10 @@ class PageForm(forms.Form):
         for name, sent in files.lists():
             if name in self.fields and (problem := name_problem(sent)):
                 self.add_error(name, problem)
+        for name, field in self.fields.items() if self.is_bound else ():
+            # numbers of all kinds are IntegerFields
+            if isinstance(field, forms.IntegerField) and "_" in str(self[name].data) and name not in self.errors:
+                self.add_error(name, forms.ValidationError(field.error_messages["invalid"], "invalid"))
 
 
 class NameField(forms.SlugField):

@@ -12,7 +12,7 @@ from rest_framework import exceptions, status
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import FloatField, IntegerField, Serializer
 from rest_framework.views import APIView
 
 from core.api.throttle import ByRole
@@ -124,6 +124,10 @@ def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, An
             raise exceptions.ValidationError({name: [problem]})
     filled = serializer(data=request.data)
     filled.is_valid(raise_exception=True)
+    for name, field in filled.fields.items():
+        # Python takes 1_000 for a number
+        if isinstance(field, IntegerField | FloatField) and "_" in str(filled.initial_data.get(name)):
+            raise exceptions.ValidationError({name: [field.error_messages["invalid"]]})
     return dict(filled.validated_data)
 
 

@@ -52,6 +52,8 @@ class StudyForm(PageForm):
 
     def clean_density(self) -> tuple[float, ...]:
         text = self.cleaned_data["density"].replace(",", " ")
+        if "_" in text:  # Python takes 0.9_5 for a number
+            raise forms.ValidationError(NO_NUMBERS)
         try:
             return tuple(float(word) for word in text.split())
         except ValueError:

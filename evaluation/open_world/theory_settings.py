@@ -109,7 +109,7 @@ def parse_theory(given: Mapping[str, Any]) -> TheorySettings:
 
 def _number(slider: Slider, text: str, kind: type, low: float) -> Any:
     try:
-        number = kind(text)
+        number = None if "_" in text else kind(text)  # Python takes 1_000 for a number
     except ValueError:
         number = None
     if number is None or not low <= number <= slider.most:

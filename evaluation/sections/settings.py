@@ -148,7 +148,7 @@ def _one_of(known: Collection[str]) -> Callable[[str, str], str]:
 def _number(kind: type[float], low: float, high: float) -> Callable[[str, str], float]:
     def read(name: str, value: str) -> float:
         try:
-            number = kind(value)
+            number = None if "_" in value else kind(value)  # Python takes 1_000 for a number
         except ValueError:
             number = None
         if number is None or not low <= number <= high:

@@ -172,13 +172,18 @@ class _Reader:
         rank = _each(ranks, int, np.dtype(np.int64), -1)
         self.parts.append(RunFile(line, question, entity, score, rank))
         wrong = []
-        for i in np.flatnonzero((question < 0) | (entity < 0) | ~np.isfinite(score)).tolist():
+        # a word in place of a rank is none; but 1_000 means a number
+        odd = rank == -1
+        odd[odd] = [b"_" in ranks[i] for i in np.flatnonzero(odd).tolist()]
+        for i in np.flatnonzero((question < 0) | (entity < 0) | ~np.isfinite(score) | odd).tolist():
             if question[i] < 0:
                 problem = self.questions.problem(int(question[i]))
             elif entity[i] < 0:
                 problem = self.entities.problem(int(entity[i]))
+            elif not np.isfinite(score[i]):
+                problem = f"score {scores[i].decode()[:40]!r} is not a finite number"
             else:
-                problem = f"score {scores[i][:40].decode()!r} is not a finite number"
+                problem = f"rank {ranks[i].decode()[:40]!r} is not a whole number"
             wrong.append((int(line[i]), problem))
         return wrong
 

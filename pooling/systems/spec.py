@@ -65,6 +65,8 @@ class Setting:
         """Return the value of `text`; ValueError names the key, the value and what is allowed."""
         error = ValueError(f"setting {key}={text}: must be {self.allowed}")
         try:
+            if self.type is not str and "_" in str(text):  # Python takes 1_000 for a number
+                raise error
             value = self.type(text)
         except (TypeError, ValueError):
             raise error from None

@@ -57,6 +57,7 @@ def _table(outside: Outside) -> pa.Table:
     try:
         return csv.read_csv(
             outside.path,
+            read_options=csv.ReadOptions(use_threads=False),  # then an error names the row
             parse_options=csv.ParseOptions(delimiter="\t" if "\t" in first_line(outside.path) else ","),
             convert_options=csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=False),
         )

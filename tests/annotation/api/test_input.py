@@ -107,7 +107,7 @@ def test_form_with_too_many_fields_is_refused_in_words(ada, bodies) -> None:
 
 
 BAD: dict[str, list[Any]] = {
-    "count": [0, -1, 51, 10**30, "x", "", None, [], {}, 1.5, True, "8\0"],
+    "count": [0, -1, 51, 10**30, "x", "", None, [], {}, 1.5, True, "8\0", "1_0"],
     "slot": ["", "x", None, [], {}, 10**60, -1, "\0", "a" * 10_000, ["x"]],
     "lease": ["", "x", None, [], {"a": 1}],
     "client_id": ["", "x", None, [], {}, -1],

@@ -34,6 +34,7 @@ def test_settings_come_back_from_their_address():
     [
         ({"n": "0"}, "N (n) is '0': give a whole number from 1 to 200"),
         ({"n": "2.5"}, "N (n) is '2.5': give a whole number"),
+        ({"beta": "0.0_1"}, "β (beta) is '0.0_1': give a number from 0 to 1"),
         ({"beta": "1.1"}, "β (beta) is '1.1': give a number from 0 to 1"),
         ({"strength": "nan"}, "ℓ (strength) is 'nan'"),
         ({"questions": "0"}, "Nq (questions) is '0': give a whole number from 1 to 1000000"),

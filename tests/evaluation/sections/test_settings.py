@@ -67,6 +67,7 @@ def test_a_time_is_written_one_way_in_utc(text):
         ("assumed=maybe", "assumed is 'maybe': choose judged or unjudged."),
         ("alpha=0", "alpha is '0': give a number from 0.0001 to 0.5."),
         ("alpha=nan", "alpha is 'nan'"),
+        ("k=1_0", "k is '1_0': give a number from 1 to 1000."),
         ("k=0", "k is '0': give a number from 1 to 1000."),
         ("seed=-1", "seed is '-1': give a number from 0 to 2147483647."),
         ("k=1.5", "k is '1.5'"),

@@ -62,6 +62,7 @@ def test_studies_form_starts_the_first_job(boss):
     ("change", "why"),
     [
         ({"name": ""}, {"name": ["required"]}),
+        ({"density": "0.7_5"}, {"density": [NO_NUMBERS]}),
         ({"density": "0.9 much"}, {"density": [NO_NUMBERS]}),
         ({"density": "1.5"}, {"__all__": refusal(lambda: replace(SMALL, densities=(1.5,)).check())}),
         ({"epochs": "1"}, {"epochs": ["min_value"]}),

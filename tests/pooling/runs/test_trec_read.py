@@ -57,6 +57,9 @@ def refusal(path: Path, **options: object) -> str:
         ("a b c d e", "has 5 columns where question id, Q0, entity, rank, score, tag are 6"),
         ("a b c d e f g", "has 7 columns where question id, Q0, entity, rank, score, tag are 6"),
         (line("a:b", 1, "1_000"), "score '1_000' is not a finite number"),
+        (line("a:b", "1_000"), "rank '1_000' is not a whole number"),
+        (line("a:b", "1_000", "1_0"), "score '1_0' is not a finite number"),
+        (line("a:b", 1, "1" + "ü" * 40), f"score '1{'ü' * 39}' is not a finite number"),
         (line("a:b", 1, "nan"), "score 'nan' is not a finite number"),
         (line("a:b", 1, "-inf"), "score '-inf' is not a finite number"),
         (line("a:b", 1, "1e999"), "score '1e999' is not a finite number"),
@@ -171,13 +174,13 @@ def test_more_than_is_allowed_unpacked_is_refused(tmp_path: Path):
 
 
 def test_byte_order_mark_tabs_and_windows_line_ends_are_read(tmp_path: Path):
-    lines = [line("ada", 1, 2), "", line("per son", "7.5", "1e-3"), line("50%", 10**30, 0), line("a:b", "1_0", 0)]
+    lines = [line("ada", 1, 2), "", line("per son", "7.5", "1e-3"), line("50%", 10**30, 0), line("a:b", "-", 0)]
     (tmp_path / "run").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).replace(" ", "\t").encode())
     read = read_run_file(tmp_path / "run", "r", GRAPH, TOPICS)
     assert read.line.tolist() == [1, 3, 4, 5]
     assert read.entity.tolist() == [0, 1, 2, 3]
     assert read.score.tolist() == [2, 0.001, 0, 0]
-    assert read.rank.tolist() == [1, -1, -1, -1]  # no whole number, one that is too large for any list, and Python's
+    assert read.rank.tolist() == [1, -1, -1, -1]  # no whole number, one that is too large for any list, and a word
     assert set(read.question.tolist()) == {TOPICS.keys[0]}
 
 

@@ -22,6 +22,12 @@ def test_resolve_settings_that_do_not_go_together_are_refused(overrides, message
         resolve_settings("transe", 10, 10, {"loss": "self-adversarial", **overrides})
 
 
+@pytest.mark.parametrize("key", ["num_negatives", "dropout"])
+def test_a_number_with_an_underscore_is_refused(key):
+    with pytest.raises(ValueError, match=f"setting {key}=0_0: must be a"):
+        resolve_settings("transe", 10, 10, {key: "0_0"})
+
+
 def test_resolve_settings_self_adversarial():
     settings = resolve_settings("transe", 10, 10, {"loss": "self-adversarial", "num_negatives": "9"})
     assert (settings["loss"], settings["num_negatives"], settings["margin"]) == ("self-adversarial", 9, 9.0)

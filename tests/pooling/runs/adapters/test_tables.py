@@ -144,6 +144,8 @@ def test_frames_without_what_was_given_are_refused(town: Graph, lists: Lists, tm
     assert "frame.tsv:1: the graph does not have relation 'none'" in refusal(town, write(path, wrong))
     said = wrong.replace("none", RELATION)
     assert "column target has 'relation'" in refusal(town, write(path, said.replace("1\ttail", "1\trelation")))
+    number = said.replace("\t1\ttail", "\t1_000\ttail")
+    assert "Row #2: CSV conversion error to double: invalid value '1_000'" in refusal(town, write(path, number))
     run = import_run(town, write(path, said), name="x").system.run
     assert rank(run, TAIL_QUESTION, TAIL) == [1, 1, 1] and run.num_questions == 0
 
