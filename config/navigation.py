@@ -19,7 +19,7 @@ SITE = (
     (_("Pools"), "pools", Right.EVALUATE, ""),
     (_("Graphs"), "graphs", Right.EVALUATE, ""),
     (_("People"), "people", Right.MANAGE, ""),
-    (_("Jobs"), "jobs", Right.MANAGE, "jobs"),
+    (_("Jobs"), "jobs", Right.EVALUATE, "jobs"),
 )
 # label, URL name, right that it needs in the campaign
 CAMPAIGN = (

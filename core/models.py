@@ -93,6 +93,11 @@ class Job(models.Model):
         return min(100, self.done * 100 // self.total) if self.total else 0
 
     @property
+    def time_left(self) -> float | None:
+        """Return the seconds left; None below 5 %, where they are a guess."""
+        return self.seconds_left if self.percent >= 5 else None
+
+    @property
     def pill(self) -> str:
         """Return how the pill of the state looks; empty while the job waits."""
         return "" if self.is_queued else str(self.state)

@@ -23,9 +23,11 @@ def pace_of(job: Job) -> Pace:
     """Return the pace of a job; the rate and the time left only while it runs."""
     end = job.finished_at or clock.now()
     so_far = (end - job.started_at).total_seconds() if job.started_at and job.state != JobState.QUEUED else None
-    left = job.seconds_left if job.state == JobState.RUNNING else None
+    is_running = job.state == JobState.RUNNING
+    left = job.seconds_left if is_running else None
     rate = (job.total - job.done) / left if left else None
     # training reports hundredths of an epoch
     trains = job.system_id and JOB_TYPES[job.kind].trains
     scale, unit = (100, "epochs") if trains else (1, job.unit)
-    return Pace(job.done / scale, job.total / scale, unit, rate / scale if rate else None, left, so_far)
+    told = job.time_left if is_running else None
+    return Pace(job.done / scale, job.total / scale, unit, rate / scale if rate else None, told, so_far)

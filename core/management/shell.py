@@ -166,7 +166,8 @@ def _tell(out: Out) -> Callable[[list[Job]], None]:
             if job.state == state and (job.state != JobState.RUNNING or now - at < 5):
                 continue
             said[job.pk] = (job.state, now)
-            where = f"{job.percent:3d} %  {job.stage}, {duration(job.seconds_left)} left" if job.stage else ""
+            left = "" if job.time_left is None else f", {duration(job.time_left)} left"
+            where = f"{job.percent:3d} %  {job.stage}{left}" if job.stage else ""
             words = {JobState.RUNNING: where or "started", JobState.FAILED: f"failed: {job.error}"}
             out.write(f"{job}: {words.get(JobState(job.state), job.state)}\n")
         out.flush()

@@ -182,7 +182,8 @@ def _annotator(pool: Pool, table: PoolTable, number: int) -> LabelSet:
     if not verdicts:
         raise EvaluationError(f"Annotator {number} has no label that counts: all were withdrawn.")
     state = state_of(table, list(verdicts), list(verdicts.values()))
-    return LabelSet(f"annotator:{number}", f"labels of annotator {number}", state, table.pool)
+    role = _role(people[number], _label_givers(campaign))
+    return LabelSet(f"annotator:{number}", f"labels of {role} {number}", state, table.pool)
 
 
 def parse_time(text: str) -> datetime:
@@ -264,14 +265,22 @@ def _annotators(pool: Pool, *, named: bool) -> list[LabelChoice]:
     if not numbers:
         return []
     names = dict(User.objects.filter(pk__in=numbers).values_list("pk", "username")) if named else {}
-    labels = Label.objects.filter(item__campaign=campaign).exclude(slot__number=ADJUDICATION).order_by()
-    annotators = set(labels.values_list("annotator", flat=True).distinct())  # the others only decided disputes
+    givers = _label_givers(campaign)
 
     def called(pk: int, n: int) -> str:
-        role = CampaignRole.ANNOTATOR if pk in annotators else CampaignRole.ADJUDICATOR
-        return f"{role} {n}" + (f" ({names[pk]})" if named else "")
+        return f"{_role(pk, givers)} {n}" + (f" ({names[pk]})" if named else "")
 
     return [
         LabelChoice(f"annotator:{n}", called(pk, n), "Annotators")
         for pk, n in sorted(numbers.items(), key=lambda entry: entry[1])
     ]
+
+
+def _label_givers(campaign: Campaign | None) -> set[int]:
+    """Return the people who gave labels; the others only decided disputes."""
+    labels = Label.objects.filter(item__campaign=campaign).exclude(slot__number=ADJUDICATION).order_by()
+    return set(labels.values_list("annotator", flat=True).distinct())
+
+
+def _role(person: int, label_givers: set[int]) -> CampaignRole:
+    return CampaignRole.ANNOTATOR if person in label_givers else CampaignRole.ADJUDICATOR

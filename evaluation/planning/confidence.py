@@ -64,7 +64,7 @@ def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
     ticks = named_ticks([measure.label for measure in context.measures])
     least = min((one.low for one in found.values() if one.defined), default=0.0)
     label = "Tau between the order now and resampled orders, by measure"
-    return chart("points", label, series, y="tau", yrange=[min(0.0, least) - 0.05, 1.05], xaxis=ticks)
+    return chart("points", label, series, y="Kendall's tau", yrange=[min(0.0, least) - 0.05, 1.05], xaxis=ticks)
 
 
 def target_says(context: Context) -> str:

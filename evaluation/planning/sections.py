@@ -53,7 +53,7 @@ def by_work(context: Context) -> list[Section]:
 
 def _left(made: Plan) -> Section:
     names = {
-        "target": f"to an interval of tau from {made.aim.target:.2f} up",
+        "target": f"to an interval of Kendall's tau from {made.aim.target:.2f} up",
         "budget": "to the budget",
         "pool": "to the end of the pool",
     }
@@ -116,7 +116,7 @@ def left_says(made: Plan) -> str:
         forecast = f"is not forecast to begin at {tau} or above within the pool"
     else:
         forecast = f"is forecast to begin at {tau} or above in {in_words(target)} labels"
-    return f"{left} The 95 % interval of tau by {made.aim.measure.label} {forecast}."
+    return f"{left} The 95 % interval of Kendall's tau by {made.aim.measure.label} {forecast}."
 
 
 def labels_left_say(work: Work) -> str:
@@ -183,7 +183,7 @@ def _history(context: Context, made: Plan) -> Section:
         " 1 / √questions from the last step, with judgements opening questions at the rate seen so far; the range is by"
         f" the best and the worst of the steps.{kept}",
         [table],
-        chart("lines", title, series, x="judgements", y="tau", references=[target]),
+        chart("lines", title, series, x="judgements", y="Kendall's tau", references=[target]),
         notes=[f"No forecast: {found.reason}."] if found.reason else [],
     )
 

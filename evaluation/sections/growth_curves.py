@@ -121,5 +121,5 @@ def tau_chart(context: Context, taus: dict[str, Floats], x: Ints, axis: str, aga
         for i, m in enumerate(context.measures)
     ]
     lowest = min([0.0, *(float(tau[np.isfinite(tau)].min(initial=0)) for tau in taus.values())])
-    axes = {"x": axis, "y": f"tau against {against}", "yrange": [lowest - 0.05 if lowest < 0 else 0.0, 1.05]}
+    axes = {"x": axis, "y": f"Kendall's tau against {against}", "yrange": [lowest - 0.05 if lowest < 0 else 0.0, 1.05]}
     return small_multiples(f"Tau against {against} by {axis}", series, **axes)

@@ -73,7 +73,7 @@ def links(html: str) -> list[str]:
         (None, []),
         ("annotator", ["Home", "Annotate", "My labels", "Guidelines", "Help"]),
         ("adjudicator", ["Home", "Adjudicate", "Annotate", "My labels", "Guidelines", "Help"]),
-        ("researcher", ["Home", "Pools", "Graphs", "Help"]),
+        ("researcher", ["Home", "Pools", "Graphs", "Jobs", "Help"]),
         ("manager", ["Home", "Pools", "Graphs", "People", "Jobs", "Help"]),
     ],
 )

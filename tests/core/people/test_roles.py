@@ -65,7 +65,7 @@ EVALUATORS = ["Home", "Pools", "Graphs"]
     ("role", "rights", "pages", "scopes", "links"),
     [
         ("manager", (True, True, True), (True, True), [READ, RUN, MANAGE], [*EVALUATORS, "People", "Jobs", "Help"]),
-        ("researcher", (False, True, True), (False, True), [READ, RUN], [*EVALUATORS, "Help"]),
+        ("researcher", (False, True, True), (False, True), [READ, RUN], [*EVALUATORS, "Jobs", "Help"]),
         (None, (False, False, False), (False, False), [LABEL], ["Home", "Help"]),
         ("unknown", (False, False, False), (False, False), [LABEL], ["Home", "Help"]),
     ],
@@ -90,7 +90,7 @@ def test_new_role_needs_its_row_only(monkeypatch):
     assert allowed(person) == (False, True, False)
     assert opened(person) == (False, True)
     assert scopes_for(person) == [READ]
-    assert labels(person) == [*EVALUATORS, "Help"]
+    assert labels(person) == [*EVALUATORS, "Jobs", "Help"]
 
 
 def test_every_role_has_its_row_and_nobody_who_evaluates_labels():

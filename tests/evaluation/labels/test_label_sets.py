@@ -395,3 +395,4 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
         assert (chosen.key, chosen.name.removeprefix("labels of ")) == (choice.key, choice.name)
     Slot.objects.filter(annotator=people[0]).update(number=ADJUDICATION)
     assert [choice.name for choice in label_sets(labelled, guest)[-2:]] == ["annotator 1", "adjudicator 2"]
+    assert label_set(labelled, pool_table(labelled), "annotator:2").name == "labels of adjudicator 2"

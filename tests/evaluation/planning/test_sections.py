@@ -181,7 +181,7 @@ def test_the_forecast_is_told_of_the_interval(labels: Span, told: str):
     found = Forecast("micro_mrr", 0.9, [], None, labels)
     made = Plan(Aim(parse_measure("micro_mrr"), 0.9, False, None), WORK, Pace(None, 0, 0), found)
     assert left_says(made).endswith(
-        f" labels are left to the end of the pool. The 95 % interval of tau by Micro MRR {told}"
+        f" labels are left to the end of the pool. The 95 % interval of Kendall's tau by Micro MRR {told}"
     )
 
 
