@@ -30,7 +30,7 @@ class _OfPeople(Endpoint):
 
 
 class Campaigns(_OfPeople, Listing):
-    """GET the campaigns that you work in; who may evaluate sees all of them, and their rules."""
+    """GET the campaigns that you work in; managers and researchers see all of them, with their rules."""
 
     queryset = Campaign.objects.all()
     serializer_class = data.CampaignData

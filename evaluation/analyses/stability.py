@@ -53,7 +53,7 @@ def by_labels(context: Context) -> list[Section]:
 
     curve, halves = drawn(stability_curve, 3, 0), drawn(half_curve, 4, 1)
     text = (
-        "The same when positive triples lose their label: they are no answers any more, and are not filtered either."
+        "Here positive triples lose their label at random: they are no longer answers, and are not filtered either."
         " It shows what the sparseness of a test set does to the comparison."
     )
     return [
@@ -97,7 +97,7 @@ def _section(
     least = _least(series)
     axes = {
         "x": f"share of the {of}, %",
-        "y": "tau",
+        "y": "Kendall's tau",
         "yrange": [least, 1.02],
         "xaxis": {"tickvals": [10, 50, 90]},
         "yaxis": {"tickvals": [tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= least]},

@@ -238,8 +238,8 @@ TEXTS = {
     " ones of k draws from the softmax of the scores, Greedy the first ones, as many as the draws would leave.",
     "recall": "The share of the right answers that is returned. The table has the exact mean of Sampling beside what"
     " its draws gave.",
-    "f1": "The harmonic mean of both, of each question. Who must return k entities is bounded by the top-k limit; who"
-    " may return fewer by the max-k limit.",
+    "f1": "The harmonic mean of both, of each question. A system that must return k entities is bounded by the top-k"
+    " limit; one that may return fewer, by the max-k limit.",
 }
 
 
