@@ -22,7 +22,7 @@ from django.db import connection
 from annotation.errors import AnswerRefused, CampaignError
 from annotation.labelling import withdraw
 from annotation.labelling.assignments import GivenAnswer
-from annotation.labelling.queue import claim_disputed, release, release_all, renew
+from annotation.labelling.queue import claim_disputed, held_slots, release, release_all, renew
 from annotation.labelling.submit import submit
 from annotation.messages.flags import report
 from annotation.models import Campaign, Item, Label, Slot
@@ -136,6 +136,14 @@ def two_tabs(tabs: int, items: int) -> dict[str, Any]:
     reported: list[int] = []
     together([lambda: reported.append(report(user, slot.ticket, lease, client, "name").pk)] * tabs)
     return {"reports": len(set(reported)), "different": len(set(labels)), "answers": len(labels), **standing(campaign)}
+
+
+def greedy(tabs: int, items: int) -> dict[str, Any]:
+    """One person claims in several tabs at once, more than they may hold."""
+    campaign = make_campaign(items)
+    (user,) = people(campaign, 1)
+    together([lambda: claim(campaign, user, 50)] * tabs)  # type: ignore[list-item,return-value]
+    return {"held": held_slots(campaign, user).count()}
 
 
 def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
@@ -265,7 +273,7 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
 
 SCENES: dict[str, Callable[..., dict[str, Any]]] = {
     scene.__name__: scene
-    for scene in (crowd, processes, batches, same_moment, two_tabs, busy_tabs, adjudicators, taking_back)
+    for scene in (crowd, processes, batches, same_moment, two_tabs, greedy, busy_tabs, adjudicators, taking_back)
 }
 
 

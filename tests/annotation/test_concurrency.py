@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from annotation.labelling.queue import MAX_LEASED
 from tests.postgres import own_database
 
 COMMON = (
-    "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
+    "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "greedy:6:200", "same_moment:30",
     "adjudicators:8:40",
 )  # fmt: skip
 PROGRAM = "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
@@ -99,6 +100,10 @@ def test_tabs_that_load_renew_answer_and_leave_at_once_lose_no_answer(played) ->
 
 def test_one_person_in_several_tabs_holds_no_item_twice_and_answers_once(played) -> None:
     assert played["two_tabs"] == {"reports": 1, "different": 1, "answers": 6, "live": 1, "surplus": 0, "wrong": {}}
+
+
+def test_one_person_in_several_tabs_holds_no_more_than_anybody(played) -> None:
+    assert played["greedy"] == {"held": MAX_LEASED}
 
 
 def test_two_answers_at_the_same_moment_see_each_other(played) -> None:
