@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
-from django.apps import apps
 from django.conf import settings
 from django.db import connection
 
@@ -26,7 +25,7 @@ from core.files.artifacts import artifact_path, writing
 from evaluation.keeping.backup_error import BackupError
 from evaluation.keeping.removal import files_below
 from evaluation.keeping.signing import signed
-from evaluation.keeping.tables import TableSum, migrations, tables
+from evaluation.keeping.tables import TableSum, migrations, owners_of_artifacts, tables
 from evaluation.models import Export
 
 FORMAT = 2  # 1: before the database was laid out anew in November 2026
@@ -166,13 +165,12 @@ def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[Path]) -
 
 def _owned() -> Iterator[OwnedArtifact]:
     """Yield the artifacts of all rows of all models."""
-    for model in apps.get_models():
-        if any(field.name == "artifact" for field in model._meta.concrete_fields):
-            rows = model._base_manager.exclude(artifact="").order_by("pk")
-            for row in rows.only("pk", "artifact", "sha256"):
-                remade = isinstance(row, Export)
-                words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
-                yield OwnedArtifact(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
+    for model in owners_of_artifacts():
+        rows = model._base_manager.exclude(artifact="").order_by("pk")
+        for row in rows.only("pk", "artifact", "sha256"):
+            remade = isinstance(row, Export)
+            words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
+            yield OwnedArtifact(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
 
 
 def _add_files(members: "_Members", owned: OwnedArtifact, skipped: Collection[Path]) -> bool:

@@ -25,6 +25,7 @@ from core.models import Job
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.keeping.archive import KeepingError
+from evaluation.keeping.tables import owners_of_artifacts
 from evaluation.models import Qrels, Study, StudyRun
 from evaluation.open_world.study import get_study, is_under_way
 from pooling.enums import PoolingAct
@@ -218,13 +219,9 @@ def _precious(subject: Subject, going: Going) -> list[str]:
 
 
 def _paths(going: Going) -> list[Path]:
-    """Return folders and files that rows own: every model that owns some has `artifact`."""
-    owned = [
-        name
-        for model, rows in going.items()
-        if any(field.name == "artifact" for field in model._meta.concrete_fields)
-        for name in rows.values_list("artifact", flat=True)
-    ]
+    """Return folders and files that rows own."""
+    owners = [model for model in owners_of_artifacts() if model in going]
+    owned = [name for model in owners for name in going[model].values_list("artifact", flat=True)]
     return [artifact_path(name) for name in dict.fromkeys(owned) if name]
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from django.apps import apps
 from django.db.models import Min
 from django.utils import timezone
 
 from core.enums import LIVE
 from core.files.artifacts import artifact_path
 from core.models import Job
+from evaluation.keeping.tables import owners_of_artifacts
 
 logger = logging.getLogger(__name__)
 FOLDERS = ("runs", "systems", "exports", "studies")
@@ -56,10 +56,9 @@ def sweep_orphans() -> list[Path]:
 def _named() -> set[Path]:
     """Return the artifacts of all rows, and the folders that they are in."""
     found: set[Path] = set()
-    for model in apps.get_models():
-        if any(field.name == "artifact" for field in model._meta.concrete_fields):
-            names = model._base_manager.exclude(artifact="").order_by().values_list("artifact", flat=True)
-            found.update(map(artifact_path, names))
+    for model in owners_of_artifacts():
+        names = model._base_manager.exclude(artifact="").order_by().values_list("artifact", flat=True)
+        found.update(map(artifact_path, names))
     return found
 
 

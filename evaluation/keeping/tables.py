@@ -106,6 +106,11 @@ def tables() -> list[Table]:
     return [Table(model) for model in sorted(kept, key=lambda model: model._meta.label)]
 
 
+def owners_of_artifacts() -> list[type[models.Model]]:
+    """Return the models whose rows own files: those with a field `artifact`."""
+    return [model for model in apps.get_models() if "artifact" in {field.name for field in model._meta.concrete_fields}]
+
+
 def migrations() -> list[str]:
     """Return the names of the applied migrations."""
     return sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
