@@ -15,7 +15,6 @@ two on every item. The ratio is of the target, 200 ms, to the 95th percentile of
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import socket
 import subprocess
@@ -26,9 +25,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
@@ -36,6 +34,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.browser import Browser  # noqa: E402
 from benchmarks.report import write_section  # noqa: E402
 from benchmarks.scratch import make_graph, scratch_site  # noqa: E402
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from annotation.models import Campaign
 
 TARGET_MS = 200.0
-KEEP_ALIVE = 1.5  # seconds; gunicorn closes a connection that has been idle for two
 LINK = "https://en.wikipedia.org/wiki/Ada"
 PER_QUESTION = 10  # items
 
@@ -83,8 +81,8 @@ def make_campaign(items: int) -> Campaign:
     return open_campaign(pool, seed=3)
 
 
-def make_people(campaign: Campaign, count: int) -> list[Person]:
-    """Make annotators with sessions, without passwords, which would take a second each to hash."""
+def make_people(campaign: Campaign | None, count: int, role: str = "annotator", prefix: str = "person") -> list[Person]:
+    """Make people with sessions, without passwords, which would take a second each to hash."""
     from django.conf import settings
     from django.contrib.auth.models import User
     from django.test import Client
@@ -93,22 +91,26 @@ def make_people(campaign: Campaign, count: int) -> list[Person]:
 
     people = []
     for i in range(count):
-        user = User(username=f"person{i}")
+        user = User(username=f"{prefix}{i}")
         user.set_unusable_password()
         user.save()
-        add_person(user.username, "annotator", campaign, consented=True)
+        add_person(user.username, role, campaign, consented=campaign is not None)
         client = Client()
         client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         people.append(Person(user.username, client.cookies[settings.SESSION_COOKIE_NAME].value))
     return people
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def server(processes: int) -> Iterator[int]:
     """Start a gunicorn with threads, and yield its port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+    port = free_port()
     threads = 8 // processes
     process = subprocess.Popen(
         [
@@ -142,32 +144,6 @@ def server(processes: int) -> Iterator[int]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-class Browser:
-    """Open a connection with a session and a CSRF token, like a browser."""
-
-    def __init__(self, port: int, session: str) -> None:
-        token = uuid4().hex
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
-        self.used = 0.0
-        self.headers = {
-            "Content-Type": "application/json",
-            "Cookie": f"sessionid={session}; csrftoken={token}",
-            "X-CSRFToken": token,
-        }
-
-    def post(self, path: str, content: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
-        """Send a request; return status, answer and milliseconds."""
-        begin = time.perf_counter()
-        if begin - self.used > KEEP_ALIVE:
-            self.connection.close()  # the next request opens it again
-        self.connection.request("POST", f"/api/v1/{path}", json.dumps(content), self.headers)
-        response = self.connection.getresponse()
-        body = response.read()
-        self.used = time.perf_counter()
-        taken = 1000 * (self.used - begin)
-        return response.status, json.loads(body), taken
 
 
 def work(person: Person, port: int, think: float, hand: int, until: float) -> None:

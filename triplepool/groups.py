@@ -125,6 +125,7 @@ SINGLE: dict[str, Verb] = {
     "work": Verb("work", "runs a worker for a site that is served elsewhere"),
     "migrate": Verb("migrate", "creates or updates the tables of the database; run it first"),
     "demo": Verb("demo", "shows the whole product on made-up families"),
+    "chaos": Verb("chaos", "for development: checks that no label is lost whatever fails; needs a checkout"),
     "backup": Verb("backup", "writes database and files into one archive"),
     "restore": Verb("restore", "restores a backup into an empty place"),
 }
