@@ -163,7 +163,7 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _ids(given: Sequence[str]) -> list[int]:
-    return [int(pk) for pk in given if pk.isdecimal()]
+    return [int(pk) for pk in given if pk.isdecimal() and len(pk) < 19]
 
 
 def _sorts(wanted: ItemFilter) -> dict[str, tuple[str, str]]:

@@ -252,7 +252,7 @@ def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | st
 
 
 def _take(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    if not asked["person"].isdecimal() or asked["role"] not in ROLES:
+    if not asked["person"].isdecimal() or len(asked["person"]) > 18 or asked["role"] not in ROLES:
         raise PersonError("There is no such role to take away.")
     person = User.objects.filter(pk=asked["person"]).first()
     if person is None or not take_role(person, asked["role"], campaign, by=by):

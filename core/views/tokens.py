@@ -21,7 +21,7 @@ def tokens(request: SignedInRequest) -> HttpResponse:
     """List the tokens; POST makes one, which the answer shows this once, or revokes the named one."""
     user = request.user
     if request.method == "POST" and "revoke" in request.POST:
-        revoke_token(user, request.POST["revoke"])
+        revoke_token(user, request.POST["revoke"].replace("\0", ""))
         messages.success(request, "The token is revoked: nothing can use it any more.")
         return redirect("account-tokens")
     form = TokenForm(request.POST or None, scopes=scopes_for(user))

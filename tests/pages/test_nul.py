@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from core.models import Job
+from core.people.tokens import create_token, tokens_of
 from tests.page import Element, has, parse, refusals
 from tests.pages.test_access import PAGES, url_of
 from tests.pages.test_api_access import ANSWER, TABLE, client_of, rows, site
@@ -96,6 +97,12 @@ def test_nul_in_a_field_of_any_form_is_refused(site: dict):
                 wrong.append((name, method, target, field, answer.status_code))
     assert not wrong, "\n".join(map(str, wrong))
     assert len(seen) > 200
+
+
+def test_nul_in_the_name_of_a_token_to_revoke_ends_no_token(site: dict):
+    create_token(site["annotator"], "mine", ["label"], 1)
+    assert signed_in(site, "annotator").post("/account/tokens", {"revoke": NUL}).status_code == 302
+    assert tokens_of(site["annotator"]).count() == 1
 
 
 def paths_of() -> Iterator[str]:

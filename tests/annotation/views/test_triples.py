@@ -343,6 +343,12 @@ def test_too_many_at_once_and_items_of_another_campaign_are_refused(world, manag
     assert not Flag.objects.exists() and len(read(manager.get(URL)).messages) == 2
 
 
+@pytest.mark.parametrize("item", ["x", "9" * 20, "9" * 5000])
+def test_an_id_that_no_item_can_have_is_none(world, manager, item: str) -> None:
+    assert manager.post(BULK_URL, {"act": "flag", "items": [item], "reason": "x"}).status_code == 302
+    assert not Flag.objects.exists()
+
+
 # -- one item ------------------------------------------------------------------------------------------------
 
 
