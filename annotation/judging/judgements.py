@@ -2,9 +2,10 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +21,12 @@ from annotation.models.slot import ADJUDICATION
 from annotation.sources.verified import verified
 from core import clock
 from core.files.artifacts import sha256_of
+from core.files.lines import LinesError
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 
+NAMED = 10_000  # lines of a kind that a report names
+AT_ONCE = 2000  # labels of a file in memory
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
 _COPIED = (  # columns that a line of a file fills
     "line", "answer", "annotator", "source_url", "passage", "labelled_at", "side", "question_version", "cause",
@@ -151,7 +155,10 @@ def labels_version(pool: Pool) -> str:
 
 @dataclass
 class ImportReport:
-    """What an import did, in lines; positive, negative and undecided count triples."""
+    """What an import did, in lines; positive, negative and undecided count triples.
+
+    `skipped` and `notes` name the first lines of their kind, `num_skipped` and `num_notes` count all.
+    """
 
     read: int = 0
     imported: int = 0
@@ -159,8 +166,20 @@ class ImportReport:
     positive: int = 0
     negative: int = 0
     undecided: int = 0
+    num_skipped: int = 0
+    num_notes: int = 0
     skipped: list[SkippedLine] = field(default_factory=list)
     notes: list[SkippedLine] = field(default_factory=list)  # imported, but irregular
+
+    def skip(self, line: SkippedLine) -> None:
+        self.num_skipped += 1
+        if self.num_skipped <= NAMED:
+            self.skipped.append(line)
+
+    def note(self, line: int, reason: str) -> None:
+        self.num_notes += 1
+        if self.num_notes <= NAMED:
+            self.notes.append(SkippedLine(line, reason))
 
 
 def import_labels(pool: Pool, path: Path) -> ImportReport:
@@ -168,20 +187,31 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
 
     Bad lines are skipped and named; importing the same file again adds nothing.
     """
-    lines, report = labels_of_pool(pool, path)
+    report, touched = ImportReport(), set[int]()
     with transaction.atomic():
-        sha256 = sha256_of(path)
+        sha256 = _sha256(path)
         known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
         file = {"file_name": path.name, "file_sha256": sha256}
-        new = [
-            ImportedLabel(triple_id=pk, **file, **{name: getattr(line, name) for name in _COPIED})
-            for pk, line in lines
-            if (pk, line.line) not in known
-        ]
-        ImportedLabel.objects.bulk_create(new, batch_size=2000)
-        report.imported, report.known = len(new), len(lines) - len(new)
-        _judge_imported(pool, {pk for pk, _ in lines}, report)
+        lines = labels_of_pool(pool, path, report)
+        while part := list(islice(lines, AT_ONCE)):
+            touched.update(pk for pk, _ in part)
+            new = [
+                ImportedLabel(triple_id=pk, **file, **{name: getattr(line, name) for name in _COPIED})
+                for pk, line in part
+                if (pk, line.line) not in known
+            ]
+            ImportedLabel.objects.bulk_create(new)
+            report.imported += len(new)
+            report.known += len(part) - len(new)
+        _judge_imported(pool, touched, report)
     return report
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise LinesError(f"{path}: {error.strerror or error}") from error
 
 
 def import_judged(
@@ -202,26 +232,24 @@ def import_judged(
     _judge_imported(pool, {label.triple_id for label in labels}, ImportReport())
 
 
-def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]], ImportReport]:
-    """Return the labels of a file that name pooled triples, with triple ids, and a report of its lines."""
-    report = ImportReport()
+def labels_of_pool(pool: Pool, path: Path, report: ImportReport) -> Iterator[tuple[int, LabelLine]]:
+    """Yield the labels of a file that name pooled triples, with triple ids; `report` is told of its lines."""
     triples = {
         (head, relation, tail): (pk, reason)
         for pk, head, relation, tail, reason in pool.triples.values_list("pk", "head", "relation", "tail", "reason")
     }
     seeds = set(pool.seeds.values_list("head", "relation", "tail"))
     first_line: dict[int, int] = {}
-    lines: list[tuple[int, LabelLine]] = []
     campaign = Campaign.objects.filter(pool=pool).first()
     hosts = verified(campaign).hosts if campaign else None
     for line in read_label_file(path, open_graph(pool.graph), hosts):
         report.read += 1
         if isinstance(line, SkippedLine):
-            report.skipped.append(line)
+            report.skip(line)
         elif line.triple not in triples:
             is_seed = line.triple in seeds
             reason = "is a seed triple, positive by definition" if is_seed else f"is a triple outside pool {pool.name}"
-            report.skipped.append(SkippedLine(line.line, reason))
+            report.skip(SkippedLine(line.line, reason))
         else:
             pk, filtered = triples[line.triple]
             notes = [*line.notes]
@@ -230,17 +258,18 @@ def labels_of_pool(pool: Pool, path: Path) -> tuple[list[tuple[int, LabelLine]],
             if pk in first_line:
                 notes.append(f"is another label of the triple of line {first_line[pk]}")
             first_line.setdefault(pk, line.line)
-            report.notes += [SkippedLine(line.line, note) for note in notes]
-            lines.append((pk, line))
-    return lines, report
+            for note in notes:
+                report.note(line.line, note)
+            yield pk, line
 
 
 def _judge_imported(pool: Pool, touched: set[int], report: ImportReport) -> None:
-    answers: dict[int, list[str]] = defaultdict(list)
-    for pk, answer in ImportedLabel.objects.filter(triple__pool=pool).values_list("triple_id", "answer"):
+    answers: dict[int, Counter[str]] = defaultdict(Counter)
+    given = ImportedLabel.objects.filter(triple__pool=pool).values_list("triple_id", "answer").order_by()
+    for pk, answer, n in given.annotate(n=Count("pk")):
         if pk in touched:
-            answers[pk].append(answer)
-    verdicts = {pk: majority(given) for pk, given in answers.items()}
+            answers[pk][answer] = n
+    verdicts = {pk: majority(of.elements()) for pk, of in answers.items()}
     count = Counter(verdicts.values())
     report.positive, report.negative = count[Verdict.POSITIVE], count[Verdict.NEGATIVE]
     report.undecided = count[Verdict.UNDECIDED]

@@ -5,6 +5,7 @@ annotator, evidence, at, passage and cause, and side with question_version.
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,8 @@ WORDS = {
 }  # fmt: skip
 REQUIRED, OPTIONAL = ("head", "relation", "tail", "label"), ("annotator", "evidence", "at", "passage", "cause")
 MAX_PASSAGE = 1000  # characters
+SHOWN = 80  # characters of what a line has, in its reason
+UNKEPT = re.compile("[\\0\ud800-\udfff]")  # JSON can escape it, and no database keeps it
 
 
 class LabelLine(NamedTuple):
@@ -77,6 +80,8 @@ def _json_line(number: int, text: str, graph: GraphArrays) -> LabelLine | Skippe
     more = [given.get(key) or "" for key in OPTIONAL]
     if wrong := [key for key, value in zip(OPTIONAL, more, strict=True) if not isinstance(value, str)]:
         return SkippedLine(number, f"has something else than text under {', '.join(wrong)}")
+    if unkept := [key for key, value in zip(OPTIONAL, more, strict=True) if UNKEPT.search(value)]:
+        return SkippedLine(number, f"has a NUL or half of a character under {', '.join(unkept)}")
     *more, passage, cause = more
     line = _line(number, [*(given[key] for key in REQUIRED), *more], graph)
     if len(passage) > MAX_PASSAGE:
@@ -104,23 +109,27 @@ def _line(number: int, fields: list[str], graph: GraphArrays) -> LabelLine | Ski
         return SkippedLine(number, "has no label")
     answer = WORDS.get(raw.strip())
     if answer is None:
-        return SkippedLine(number, f"label {raw!r} is not one of {', '.join(WORDS)}")
+        return SkippedLine(number, f"label {raw[:SHOWN]!r} is not one of {', '.join(WORDS)}")
     triple, unknown = triple_ids(fields, graph)
     if triple is None:
         return SkippedLine(number, unknown)
     annotator, source_url, time = (field.strip() for field in [*fields[4:], "", "", ""][:3])
-    if len(annotator) > 150 or len(source_url) > 2000:
-        return SkippedLine(number, "annotator is longer than 150 or source URL than 2000 characters")
+    for what, text, most in (("annotator", annotator, 150), ("source address", source_url, 2000)):
+        if len(text) > most:
+            return SkippedLine(number, f"the {what} has {len(text):,} characters, more than {most:,}")
     if source_url and not source_url.lower().startswith(("https://", "http://")):
-        return SkippedLine(number, f"source {source_url[:80]!r} is not a web address")
+        return SkippedLine(number, f"source {source_url[:SHOWN]!r} is not a web address")
     try:
-        at = datetime.fromisoformat(time) if time else None
-    except ValueError:
-        return SkippedLine(number, f"time {time!r} is not in ISO format")
-    if at is not None and at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)
-    notes = (f"label {raw!r} has a stray space",) if raw != raw.strip() else ()
+        at = _in_utc(datetime.fromisoformat(time)) if time else None
+    except (ValueError, OverflowError):
+        return SkippedLine(number, f"time {time[:SHOWN]!r} is not in ISO format")
+    notes = (f"label {raw[:SHOWN]!r} has a stray space",) if raw != raw.strip() else ()
     return LabelLine(number, triple, answer, annotator, source_url, at, notes)
+
+
+def _in_utc(at: datetime) -> datetime:
+    """Return a time in UTC, as a time without a zone is; OverflowError for one before the year 1 or after 9999."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def read_truth(path: Path, graph: GraphArrays) -> tuple[Mapping[Triple, Answer], list[SkippedLine]]:
@@ -128,9 +137,13 @@ def read_truth(path: Path, graph: GraphArrays) -> tuple[Mapping[Triple, Answer],
 
     PoolError if the file has no label at all.
     """
-    lines = list(read_label_file(path, graph))
-    skipped = [line for line in lines if isinstance(line, SkippedLine)]
-    truth = {line.triple: line.answer for line in lines if isinstance(line, LabelLine)}
+    skipped: list[SkippedLine] = []
+    truth: dict[Triple, Answer] = {}
+    for line in read_label_file(path, graph):
+        if isinstance(line, SkippedLine):
+            skipped.append(line)
+        else:
+            truth[line.triple] = line.answer
     if not truth:
         first = f"; line {skipped[0].line}: {skipped[0].reason}" if skipped else ""
         raise PoolError(

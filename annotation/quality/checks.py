@@ -16,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
-from annotation.judging.label_file import LabelLine, read_label_file
+from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.labelling.queue import by_template, claim, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
@@ -202,6 +202,7 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
     to_people = set(asked_of_people.values_list("head", "relation", "tail"))
     asked = _asked(campaign)
     problems, rows = Problems(), []
+    given: dict[Triple, LabelLine] = {}
     for line in read_label_file(path, graph):
         if not isinstance(line, LabelLine):
             problems.add(f"{path.name}:{line.line}: {line.reason}")
@@ -209,6 +210,10 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
             problems.add(f"{path.name}:{line.line}: a gold item has answer Y or N, not ?")
         elif line.triple in to_people:
             problems.add(f"{path.name}:{line.line}: {IS_ITEM}")
+        elif (first := given.setdefault(line.triple, line)).answer != line.answer:
+            problems.add(
+                f"{path.name}:{line.line}: says {line.answer} of the triple that line {first.line} calls {first.answer}"
+            )
         elif not _side(line.triple, asked):
             problems.add(
                 f"{path.name}:{line.line}: no question of this campaign asks for this triple, so it would stand alone"
@@ -217,6 +222,8 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
             rows.append((*line.triple, line.answer, GoldOrigin.FILE, line.source_url, line.passage))
     if problems:
         raise CampaignError(several(problems, "Correct the file; no gold item was added."))
+    if not rows:
+        raise CampaignError(f"{path.name} has no line with a triple and Y or N; no gold item was added.")
     return _add_gold(campaign, rows, by)
 
 

@@ -192,6 +192,8 @@ def read_templates(graph: Graph, raw: bytes, name: str) -> list[Change]:
             rows[fields[0]] = TemplateText(*(text.strip() for text in fields[1:]))
     if problems:
         raise TemplateError(several(problems, "Correct the file; no question was changed."))
+    if not rows:
+        raise TemplateError(f"{name} has no line with questions of a relation; no question was changed.")
     changes = [Change(relations[key], newest[relations[key].pk], texts) for key, texts in rows.items()]
     return [change for change in changes if texts_of(change.newest) != change.texts]
 

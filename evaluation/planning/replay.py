@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotation.enums import Verdict
-from annotation.judging.judgements import labels_of_pool, majority
+from annotation.judging.judgements import ImportReport, labels_of_pool, majority
 from core.callbacks import Tell
 from evaluation.labels.label_sets import LabelSet, state_of
 from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table
@@ -52,9 +52,9 @@ def read_truth(pool: Pool, source: str) -> Truth:
         said = {True: Verdict.POSITIVE, False: Verdict.NEGATIVE}
         return Truth({pk: said[tuple(triple) in facts] for pk, *triple in rows}, [])
     path = Path(source)
-    lines, report = labels_of_pool(pool, path)
+    report = ImportReport()
     answers: dict[int, list[str]] = defaultdict(list)
-    for pk, line in lines:
+    for pk, line in labels_of_pool(pool, path, report):
         answers[pk].append(line.answer)
     notes = [f"{path.name}:{line.line}: {line.reason}" for line in report.skipped]
     return Truth({pk: majority(given) for pk, given in answers.items()}, notes)

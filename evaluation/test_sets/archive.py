@@ -14,6 +14,7 @@ from typing import IO
 
 from core.errors import TooLargeError
 from core.files.artifacts import sha256_of
+from core.files.reason import reason
 from evaluation.labels.pool_table import EvaluationError
 from pooling.pools.files import several
 
@@ -53,11 +54,6 @@ def opened(path: Path, called: str, most: int) -> Iterator[Path]:
         except _UNREADABLE as error:
             raise EvaluationError(f"{called} cannot be unpacked: {reason(error)}. {ADVICE}") from error
         yield _top(folder)
-
-
-def reason(error: BaseException) -> str:
-    """Return what went wrong; of an OSError without the path, which may be a scratch folder of the server."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 def _top(folder: Path) -> Path:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import UserError
+from core.files.reason import reason
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.labels.terms import LONGEST, Creator, checked_terms
 from evaluation.models import Qrels, Terms
-from evaluation.test_sets.archive import NAME, reason
+from evaluation.test_sets.archive import NAME
 from evaluation.test_sets.labels import LabelFigures
 from pooling.enums import PoolRule
 from pooling.models import System

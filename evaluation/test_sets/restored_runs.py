@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 
 from core.files.artifacts import artifact_path, sha256_of
 from core.files.lines import ON_SERVER, lines_of
+from core.files.reason import reason
 from core.people.audit_log import record
 from evaluation.labels.pool_table import EvaluationError
-from evaluation.test_sets.archive import reason
 from evaluation.test_sets.description import Described
 from pooling.enums import PoolingAct, SystemState
 from pooling.graphs.kernels.graph_arrays import GraphArrays

@@ -1,6 +1,7 @@
 """Turn the rows of a source into a graph: drop or report faulty rows, and give ids."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from pooling.graphs.kernels.degrees import relation_categories
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.source_data import (
     MAX_EXAMPLES,
+    MOST_PROBLEMS,
     Codes,
     GraphError,
     GraphSourceData,
@@ -24,8 +26,10 @@ from pooling.graphs.source_data import (
     raise_problems,
     report_entry,
 )
-from pooling.questions.templates import TemplateText
+from pooling.questions.templates import TemplateError, TemplateText, check_template
 
+MAX_RELATION_LENGTH = 500  # as pooling.models.Relation has it
+UNKEPT = re.compile(r"[\0\t\n\r]")
 Mask = npt.NDArray[np.bool_]
 Report = list[dict[str, Any]]
 
@@ -48,6 +52,7 @@ def check_source(source: GraphSourceData, unseen: str) -> CheckedGraph:
     Ids follow first appearance in the kept train, valid and test triples, then in the closed world.
     """
     _check_links(source)
+    raise_problems([*_unkept_names(source), *_long_relations(source), *_odd_domains(source), *_odd_templates(source)])
     report: Report = list(source.report)
     kept = _drop_repeats(source, report)
     kept = _unseen_entities(source, kept, unseen, report)
@@ -106,6 +111,47 @@ def _check_links(source: GraphSourceData) -> None:
             if problem
         ]
     )
+
+
+def _unkept_names(source: GraphSourceData) -> Iterator[str]:
+    """Tell of each triple with a name that holds NUL, which no database keeps, or a line break."""
+    wrong = np.array([bool(UNKEPT.search(key)) for key in source.keys], bool)
+    for split in source.splits.values():
+        for row in np.flatnonzero(wrong[split.rows].any(axis=1))[:MOST_PROBLEMS].tolist():
+            name = next(source.keys[code] for code in split.rows[row] if wrong[code])
+            yield (
+                f"{split.file}:{split.line(row)}: the name {name[:80]!r} has a tab, a line break or a NUL: take it out."
+            )
+
+
+def _long_relations(source: GraphSourceData) -> Iterator[str]:
+    """Tell of each triple with a relation that is too long for its column of the database."""
+    wrong = np.array([len(key) > MAX_RELATION_LENGTH for key in source.keys], bool)
+    for split in source.splits.values():
+        for row in np.flatnonzero(wrong[split.rows[:, 1]])[:MOST_PROBLEMS].tolist():
+            length = len(source.keys[split.rows[row, 1]])
+            place = f"{split.file}:{split.line(row)}"
+            yield f"{place}: the relation has {length:,} characters: shorten it to {MAX_RELATION_LENGTH}."
+
+
+def _odd_domains(source: GraphSourceData) -> Iterator[str]:
+    """Tell of each domain or range that its column of the database does not keep."""
+    table = source.domain_range
+    for i, (_, *texts) in enumerate(table.rows if table else []):
+        for what, text in zip(("domain", "range"), texts, strict=True):
+            if len(text) > MAX_RELATION_LENGTH:
+                place = table.place(i)  # type: ignore[union-attr]
+                yield f"{place}: the {what} has {len(text):,} characters: shorten it to {MAX_RELATION_LENGTH}."
+
+
+def _odd_templates(source: GraphSourceData) -> Iterator[str]:
+    """Tell of each line of templates that cannot be asked."""
+    table = source.templates
+    for i, (_, *texts) in enumerate(table.rows if table else []):
+        try:
+            check_template(*texts)
+        except TemplateError as error:
+            yield f"{table.place(i)}: {error}."  # type: ignore[union-attr]
 
 
 def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[str], list[Ids]]:

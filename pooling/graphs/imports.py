@@ -15,10 +15,9 @@ from core.jobs.fencing import fenced
 from core.people.audit_log import record
 from pooling.enums import PoolingAct
 from pooling.graphs import files
-from pooling.graphs.checks import CheckedGraph, check_source
+from pooling.graphs.checks import MAX_RELATION_LENGTH, CheckedGraph, check_source
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.source_data import GraphError, GraphSourceData
-from pooling.graphs.tsv import MAX_RELATION_LENGTH
 from pooling.models import Graph, Relation
 
 UNSEEN = ("keep", "drop")

@@ -22,7 +22,6 @@ from pooling.graphs.source_data import (
     raise_problems,
     report_entry,
 )
-from pooling.questions.templates import TemplateError, check_template
 
 ENDINGS = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
 TRIPLE = ("head", "relation", "tail")
@@ -37,7 +36,6 @@ SIDE_TABLES: dict[str, tuple[tuple[str, ...], frozenset[int]]] = {
     "entity_aliases": (("entity", "alias"), frozenset()),
     "entity_links": (("entity", "link"), frozenset()),
 }
-MAX_RELATION_LENGTH = 500  # as pooling.models.Relation has it
 MOST_BYTES = 4 << 30  # of a file, unpacked
 MOST_LINES = 50_000_000
 _TAB, _NEWLINE, _RETURN, _NUL = 9, 10, 13, 0
@@ -55,12 +53,9 @@ def read_tsv(folder: str | Path) -> GraphSourceData:
     paths = {split: _find(folder, split.value, problems, needed=True) for split in Split}
     fields = {split: _read_triples(path, problems) for split, path in paths.items() if path}
     tables = {stem: _read_side_table(folder, stem, problems) for stem in SIDE_TABLES}
-    _check_templates(tables["relation_templates"], problems)
     raise_problems(problems)
     keys, rows = encode([fields[split] for split in Split])
     splits = {split: SplitRows(_name(paths[split]), rows[i]) for i, split in enumerate(Split)}
-    _check_lengths(keys, splits, problems)
-    raise_problems(problems)
     return GraphSourceData(
         source=GraphSource.TSV,
         keys=keys,
@@ -217,25 +212,6 @@ def _empty_fields(
         (int(line) + 1, f"column {place + 1} ({columns[place]}) is empty: fill it in or remove the line.")
         for line, place in zip(lines[wrong][:MOST_PROBLEMS], places[wrong], strict=False)
     ]
-
-
-def _check_templates(table: SideTable | None, problems: list[str]) -> None:
-    for line, (_, *texts) in enumerate(table.rows if table else [], 1):
-        try:
-            check_template(*texts)
-        except TemplateError as error:
-            problems.append(f"{table.file}:{line}: {error}.")  # type: ignore[union-attr]
-
-
-def _check_lengths(keys: list[str], splits: dict[Split, SplitRows], problems: list[str]) -> None:
-    """Add a problem for each relation key that is too long for its database column."""
-    too_long = np.array([len(key) > MAX_RELATION_LENGTH for key in keys], bool)
-    for split in splits.values():
-        for row in np.flatnonzero(too_long[split.rows[:, 1]]):
-            length = len(keys[split.rows[row, 1]])
-            problems.append(
-                f"{split.file}:{row + 1}: the relation has {length} characters: shorten it to {MAX_RELATION_LENGTH}."
-            )
 
 
 def _whitespace(keys: list[str], splits: dict[Split, SplitRows]) -> list[dict[str, object]]:

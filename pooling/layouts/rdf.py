@@ -132,5 +132,5 @@ def _statements(source: SourceFiles, file: str) -> Iterable[tuple[Any, Any, Any]
     try:
         return Graph().parse(data=source.read(file), format=kind, publicID=BASE)
     except Exception as error:  # rdflib raises its own kinds for each format
-        said = str(error).strip().split("\n")[0][:200]
-        raise GraphError(f"{file} is not valid {kind}: {said}") from None
+        said = " ".join(str(error).replace(" of <>", "").split())[:200]
+        raise GraphError(f"{file} is not valid {kind}: {said}. Correct the file, or write it again.") from None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from core.files.reason import reason
 from pooling.graphs.source_data import GraphError, GraphTooLargeError
 
 MOST_BYTES = 4 << 30  # of all files that are read, unpacked
@@ -42,7 +43,7 @@ class SourceFiles:
         try:
             data = self.readers[path](left)
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
-            raise GraphError(f"{path} cannot be read ({error}): copy or pack it again.") from None
+            raise GraphError(f"{path} cannot be read ({reason(error)}): copy or pack it again.") from None
         self.sizes[path] = len(data)
         self.lines[path] = max(data.count(b"\n"), data.count(b"\r"))
         if sum(self.lines.values()) > (most := max(self.most // LEAST_LINE, FEW_LINES)):
@@ -65,7 +66,12 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     elif path.suffix == ".zip":
         raise GraphError(f"{called} is not a complete zip file: copy or pack it again.")
     elif path.suffix != ".gz" or path.name.endswith(".tar.gz"):
-        found = _of_tar(path, called, limit) if tarfile.is_tarfile(path) else {path.name: _of_file(path)}
+        if tarfile.is_tarfile(path):
+            found = _of_tar(path, called, limit)
+        elif path.suffix in (".gz", ".tar"):
+            raise GraphError(f"{called} is not a complete tar file: copy or pack it again.")
+        else:
+            found = {path.name: _of_file(path)}
     else:
         found = {path.name: _of_file(path)}
     _check_number(len(found), called)

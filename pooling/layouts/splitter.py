@@ -20,6 +20,8 @@ def divide(triples: Triples, shares: Mapping[Split, float], seed: int) -> dict[S
     if min(shares.values()) <= 0 or sum(shares.values()) >= 1:
         told = " and ".join(f"{share:g}" for share in shares.values())
         raise GraphError(f"Shares of valid and test: {told}. Give two above 0, below 1 together.")
+    if not triples.rows:
+        raise GraphError(f"{triples.file}: there are no triples in it: a graph needs triples of train, valid and test.")
     places = {row: i for i, row in reversed(list(enumerate(triples.rows)))}  # the first of equal ones
     rows = list(dict.fromkeys(triples.rows))
     entities = Counter(name for h, _, t in rows for name in {h, t})

@@ -16,6 +16,7 @@ from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 
 MAX_DEPTH = 32767
 EXAMPLES = 20
+SHOWN = 200  # characters of what a line has, in a message
 SEED_TRIPLE = "seed triple"
 
 
@@ -54,7 +55,7 @@ def triple_ids(fields: Sequence[str], graph: GraphArrays) -> tuple[tuple[int, in
         ("tail", tail, graph.entity_index),
     ):
         if key not in index:
-            return None, f"the graph does not have {name} {key!r}"
+            return None, f"the graph does not have {name} {key[:SHOWN]!r}"
     return (graph.entity_index[head], graph.relation_index[relation], graph.entity_index[tail]), ""
 
 
@@ -162,13 +163,13 @@ def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, in
         return (f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5", 0, [])
     depth = rank_in(fields[3])
     if not depth:
-        return f"depth {fields[3]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
+        return f"depth {fields[3][:SHOWN]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
     found = []
     for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
         system, _, rest = part.partition(":")
         side, _, rank = rest.partition(":")
         if not system or side not in ("tail", "head") or not rank_in(rank):
-            return f"provenance {part!r} is not system:tail:rank or system:head:rank", 0, []
+            return f"provenance {part[:SHOWN]!r} is not system:tail:rank or system:head:rank", 0, []
         found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
     if len(contributors) > 256:
         return "more than 256 systems in the provenance", 0, []

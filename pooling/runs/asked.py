@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.files.lines import ON_SERVER, lines_of
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
@@ -66,6 +67,8 @@ def supposed_asked(answered: np.ndarray, seeds: np.ndarray, *others: np.ndarray)
 def read_topics(path: Path, graph: GraphArrays, topics: Topics) -> np.ndarray:
     """Return the sorted keys of the questions that a topics file names; TrecError names the first wrong line.
 
+    LinesError names a line that is not text.
+
     A line's first column is a question id; other columns and a header are ignored.
     """
     keys = np.unique(np.fromiter(_keys_in(path, graph, topics), dtype=np.int64))
@@ -76,11 +79,7 @@ def read_topics(path: Path, graph: GraphArrays, topics: Topics) -> np.ndarray:
 
 def _keys_in(path: Path, graph: GraphArrays, topics: Topics) -> Iterator[int]:
     known = set(topics.keys.tolist())
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrecError(f"{path.name} cannot be read as text: {error}.") from error
-    for number, line in enumerate(lines, 1):
+    for number, line in lines_of(path, ON_SERVER):
         word = line.split("\t")[0].strip()
         if not word or (number == 1 and word == HEADER):
             continue

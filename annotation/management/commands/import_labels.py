@@ -9,11 +9,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.judging.judgements import ImportReport, import_labels
+from annotation.judging.judgements import NAMED, ImportReport, import_labels
 from core.management.shell import ShellCommand
 from pooling.pools.build import get_pool
 
-_NAMED = 100  # irregular lines that are printed; --json has all
+_NAMED = 100  # irregular lines that are printed; --json has more
 
 
 class Command(ShellCommand):
@@ -37,7 +37,7 @@ class Command(ShellCommand):
             self.warn(_irregular(report, name))
             self.stdout.write(
                 f"{report.read:,} lines: {report.imported:,} labels imported, {report.known:,} known already, "
-                f"{len(report.skipped):,} lines skipped, {len(report.notes):,} irregular but imported\n"
+                f"{report.num_skipped:,} lines skipped, {report.num_notes:,} irregular but imported\n"
                 f"triples: {report.positive:,} positive, {report.negative:,} negative, {report.undecided:,} undecided"
             )
         if not report.imported and not report.known:
@@ -45,7 +45,10 @@ class Command(ShellCommand):
 
 
 def _irregular(report: ImportReport, name: str) -> Iterator[str]:
-    for title, lines in (("skipped", report.skipped), ("irregular", report.notes)):
+    for title, n, lines in (
+        ("skipped", report.num_skipped, report.skipped),
+        ("irregular", report.num_notes, report.notes),
+    ):
         yield from (f"{name}:{line.line}: {line.reason} ({title})" for line in lines[:_NAMED])
-        if len(lines) > _NAMED:
-            yield f"… and {len(lines) - _NAMED:,} more lines {title}; --json names all"
+        if n > _NAMED:
+            yield f"… and {n - _NAMED:,} more lines {title}; --json names the first {NAMED:,}"

@@ -105,6 +105,9 @@ def read(outside: Outside) -> Answers:
     for row in np.flatnonzero((head < 0) | (relation < 0) | (tail < 0)).tolist():
         wrong.add(row + 1, "its triple has an entity or relation that the graph does not have")
     wrong.refuse()
+    for row in np.flatnonzero(rows[:, 4] < 1).tolist():
+        wrong.add(row + 1, f"rank {rows[row, 4]} is not a place from 1")
+    wrong.refuse()
     side = rows[:, 3]
     given, entity = np.where(side == 0, head, tail), np.where(side == 0, tail, head)
     question = question_of_ids(0, given, relation, graph) + side * graph.num_relations * graph.num_entities

@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from tokenize import TokenError
 from typing import IO
 
 import numpy as np
@@ -43,10 +44,13 @@ def _is_array(name: str) -> bool:
 
 def _shape(file: IO[bytes]) -> tuple[int, ...]:
     """Return the shape that the header of a .npy file says."""
-    header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}.get(version := read_magic(file))
-    if header is None:  # 3.0 is for records, whose fields have names
+    read_header = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}.get(version := read_magic(file))
+    if read_header is None:  # 3.0 is for records, whose fields have names
         raise ValueError(f"version {version} of the .npy format")
-    shape: tuple[int, ...] = header(file)[0]
+    try:
+        shape: tuple[int, ...] = read_header(file)[0]
+    except (ValueError, TokenError) as error:  # numpy shows its own parts, with their places in memory
+        raise ValueError("the header of an array is damaged") from error
     return shape
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, TypeVar
 
+from core.files.reason import reason
 from pooling.runs.adapters.base import NONE_IMPORTED, Outside
 from pooling.runs.trec_read import TrecError
 
@@ -25,6 +26,14 @@ def names_of(path: Path) -> list[str]:
 def is_archive(path: Path) -> bool:
     """Tell whether a file is a zip archive; .npz files are too."""
     return path.is_file() and zipfile.is_zipfile(path)
+
+
+def begins_as_zip(path: Path) -> bool:
+    """Tell whether a file begins as zip archives do, complete or not."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def size_of(path: Path, wanted: Callable[[str], bool]) -> int:
@@ -71,7 +80,7 @@ def members(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]
             return _of_archive(outside, wanted)
         return {outside.name: outside.path.read_bytes()}
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError) as error:
-        raise outside.refusal(f"cannot be read ({error}); {NONE_IMPORTED}") from error
+        raise outside.refusal(f"cannot be read ({reason(error)}); {NONE_IMPORTED}") from error
 
 
 def _of_folder(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, bytes]:

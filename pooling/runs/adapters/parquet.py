@@ -44,10 +44,17 @@ def read_table(outside: Outside, wanted: Sequence[str]) -> pa.Table:
         outside.check_rows(about.num_rows)
         schema = about.schema.to_arrow_schema()
         columns = [name for name in wanted if name in schema.names]
+        check_once(outside, columns, schema.names)
         texts = [name for name in columns if schema.field(name).type in (pa.string(), pa.large_string())]
         return pq.read_table(outside.path, columns=columns, read_dictionary=texts)
     except (pa.ArrowException, OSError) as error:
         raise outside.refusal(f"is a damaged Parquet file ({error}); {NONE_IMPORTED}") from error
+
+
+def check_once(outside: Outside, wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Raise TrecError if one of the wanted columns is there more than once."""
+    if twice := [name for name in wanted if names.count(name) > 1]:
+        raise outside.refusal(f"has column {twice[0]} {names.count(twice[0])} times; keep one; {NONE_IMPORTED}")
 
 
 def coded(outside: Outside, column: pa.ChunkedArray, name: str) -> tuple[np.ndarray, list[str]]:
@@ -60,6 +67,8 @@ def coded(outside: Outside, column: pa.ChunkedArray, name: str) -> tuple[np.ndar
     if array.null_count:
         raise outside.refusal(f"column {name} has {array.null_count:,} empty cells; {NONE_IMPORTED}")
     if not pa.types.is_dictionary(array.type):
+        if pa.types.is_nested(array.type):
+            raise outside.refusal(f"column {name} is not text; {NONE_IMPORTED}")
         array = array.dictionary_encode()
     names = array.dictionary.to_pylist()
     if not all(isinstance(one, str) for one in names):
@@ -71,7 +80,8 @@ def numbers(outside: Outside, table: pa.Table, name: str) -> np.ndarray:
     """Return a column as float64[n]; TrecError if it has no numbers."""
     kind = table.schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        raise outside.refusal(f"column {name} has no numbers but {kind}; {NONE_IMPORTED}")
+        found = kind.value_type if pa.types.is_dictionary(kind) else kind
+        raise outside.refusal(f"column {name} has no numbers but {found}; {NONE_IMPORTED}")
     return table[name].cast(pa.float64()).to_numpy()
 
 

@@ -17,7 +17,7 @@ from pooling.runs.adapters.base import (
     question_of_ids,
     resolved,
 )
-from pooling.runs.adapters.parquet import coded, columns_of, is_parquet, numbers, read_table
+from pooling.runs.adapters.parquet import check_once, coded, columns_of, is_parquet, numbers, read_table
 from pooling.runs.trec_read import Wrong, entity_of
 
 TEXTS = ("head_label", "relation_label", "tail_label", "target")
@@ -95,6 +95,7 @@ def read(outside: Outside) -> Answers:
     """Read the frame; rows that answer other questions than the topics are left out and counted."""
     table, graph, wrong = _table(outside), outside.graph, Wrong(outside.name)
     outside.check_rows(table.num_rows)
+    check_once(outside, (*TEXTS, *NUMBERS), table.column_names)
     if missing := [name for name in (*TEXTS[:3], "score") if name not in table.column_names]:
         raise outside.refusal(
             f"has no column {', '.join(missing)}. predict_target leaves out what was given: add it, for example "

@@ -5,6 +5,7 @@ import zipfile
 from pooling.runs.adapters.base import Adapter, Answers, Outside
 from pooling.runs.adapters.libkge import LIBKGE
 from pooling.runs.adapters.matrix import MATRIX
+from pooling.runs.adapters.members import begins_as_zip, is_archive
 from pooling.runs.adapters.parquet import PARQUET
 from pooling.runs.adapters.pykeen import PYKEEN
 from pooling.runs.adapters.simkgc import SIMKGC
@@ -28,6 +29,8 @@ def read_answers(outside: Outside, form: str = AUTO) -> Answers:
     try:
         if form != AUTO:
             return ADAPTERS[form].read(outside)
+        if begins_as_zip(outside.path) and not is_archive(outside.path):
+            raise outside.refusal("is not a complete zip archive; copy or pack it again. Nothing was imported.")
         for adapter in ADAPTERS.values():
             if adapter.knows(outside.path):
                 return adapter.read(outside)

@@ -27,7 +27,9 @@ from pooling.runs.adapters.base import (
 from pooling.runs.adapters.members import members, names_of
 
 INVERSE = "inverse "
+MOST_RANK = 1 << 31  # more entities than a graph has
 MASKED = -1.0  # what evaluate.py puts in the place of a known answer's score
+NAMED = {"entity_id", "entity"}
 KEYS = {"head", "relation", "tail", "topk_score_info"}
 
 
@@ -78,7 +80,10 @@ def _files(outside: Outside) -> tuple[list[list[dict[str, Any]]], Any, Any]:
         if isinstance(content, list) and content and isinstance(content[0], dict):
             if set(content[0]) >= KEYS:
                 lists.append(content)
-            elif set(content[0]) >= {"entity_id", "entity"}:
+            elif set(content[0]) >= NAMED:
+                if wrong := [one for one in content if not isinstance(one, dict) or not set(one) >= NAMED]:
+                    told = str(wrong[0])[:200]
+                    raise outside.refusal(f"{name} has an entry without entity_id and entity: {told}; {NONE_IMPORTED}")
                 entities = content
         elif isinstance(content, dict) and Path(name).name == "relations.json":
             relations = content
@@ -127,7 +132,8 @@ def _candidates(outside: Outside, one: Any) -> dict[str, float]:
     try:
         texts, candidates = [one[key] for key in KEYS], json.loads(one["topk_score_info"])
         numbers = [*candidates.values(), one.get("rank") or 0]
-        int(numbers[-1])  # OverflowError: 1e999
+        if not 0 <= int(numbers[-1]) < MOST_RANK:  # OverflowError: 1e999
+            raise ValueError
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         texts, candidates, numbers = [None], {}, []
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(n, int | float) for n in numbers):

@@ -1,6 +1,7 @@
 """Read TREC runs: lines `question-id Q0 entity rank score tag`, plain or gzip."""
 
 from pooling.runs.adapters.base import Adapter, Answers, Outside
+from pooling.runs.adapters.members import begins_as_zip
 from pooling.runs.trec_read import read_run_file
 
 
@@ -21,6 +22,6 @@ TREC = Adapter(
     "trec",
     "TREC run",
     "Lines `question-id Q0 entity rank score tag`, plain or `.gz`.",
-    lambda path: path.is_file(),  # what no other form claims
+    lambda path: path.is_file() and not begins_as_zip(path),  # what no other form claims
     read,
 )

@@ -84,6 +84,8 @@ def test_import_labels_prints_json(world, tmp_path) -> None:
         "positive": 1,
         "negative": 0,
         "undecided": 0,
+        "num_skipped": 1,
+        "num_notes": 0,
         "skipped": [{"line": 2, "reason": "has no label"}],
         "notes": [],
     }

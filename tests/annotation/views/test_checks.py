@@ -143,20 +143,20 @@ def test_gold_items_of_a_file(world, manager) -> None:
 @pytest.mark.parametrize(
     ("content", "place"),
     [
-        (b"\xff\xfe\x00", "upload.tsv:1: "),
-        (b"p5\tlived_in\tc1\n", "upload.tsv:1: "),
-        (b"p5\tlived_in\tc1\t?\n", "upload.tsv:1: "),
-        (b"p5\tlived_in\tc1\tmaybe\n", "upload.tsv:1: "),
-        (b"p1\tlived_in\tc1\tN\nnobody\tlived_in\tc1\tN\n", "upload.tsv:2: "),
-        (b"p1\tlived_in\tc1\tN\np5\tlived_in\tc1\tN\n", "upload.tsv:2: "),
-        (b"<b>p5</b>\tlived_in\tc1\tN\n", "upload.tsv:1: "),
-        (b"\x1f\x8b\x08garbage", "upload.tsv:1: "),
+        (b"\xff\xfe\x00", "gold.tsv:1: "),
+        (b"p5\tlived_in\tc1\n", "gold.tsv:1: "),
+        (b"p5\tlived_in\tc1\t?\n", "gold.tsv:1: "),
+        (b"p5\tlived_in\tc1\tmaybe\n", "gold.tsv:1: "),
+        (b"p1\tlived_in\tc1\tN\nnobody\tlived_in\tc1\tN\n", "gold.tsv:2: "),
+        (b"p1\tlived_in\tc1\tN\np5\tlived_in\tc1\tN\n", "gold.tsv:2: "),
+        (b"<b>p5</b>\tlived_in\tc1\tN\n", "gold.tsv:1: "),
+        (b"\x1f\x8b\x08garbage", "gold.tsv:1: "),
     ],
 )
 def test_file_that_is_refused_adds_nothing(world, manager, tmp_path, content, place) -> None:
     response = upload(manager, content)
-    (tmp_path / "upload.tsv").write_bytes(content)
-    why = refusal(lambda: gold_from_file(world.campaign, tmp_path / "upload.tsv"))
+    (tmp_path / "gold.tsv").write_bytes(content)
+    why = refusal(lambda: gold_from_file(world.campaign, tmp_path / "gold.tsv"))
     page = read(response)
     assert page.has("refused") and page.errors == why
     assert why[0].startswith(place) and "<b>p5" not in response.content.decode()
@@ -175,7 +175,7 @@ def test_item_cannot_be_a_gold_item(world, manager) -> None:
 
     graph, triple = open_graph(world.pool.graph), world.campaign.items.first().triple
     line = f"{graph.entities[triple.head]}\tlived_in\t{graph.entities[triple.tail]}\tY\n"
-    assert read(upload(manager, line.encode())).errors[0] == f"upload.tsv:1: {IS_ITEM}"
+    assert read(upload(manager, line.encode())).errors[0] == f"gold.tsv:1: {IS_ITEM}"
     assert not Gold.objects.exists()
 
 

@@ -66,7 +66,7 @@ def test_lines_become_triples_depths_and_findings(graph, tmp_path):
         ("a\tknows\td\t", "depth '' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t²", "depth '²' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t32768", "depth '32768' is not a whole number from 1 to 32767"),
-        ("a\tknows\td\t" + "9" * 5000, f"depth '{'9' * 5000}' is not a whole number from 1 to 32767"),
+        ("a\tknows\td\t" + "9" * 5000, f"depth '{'9' * 200}' is not a whole number from 1 to 32767"),
         ("a\tknows\td\t1\trotate:side:1", "provenance 'rotate:side:1' is not system:tail:rank or system:head:rank"),
         ("a\tknows\td\t1\trotate:tail", "provenance 'rotate:tail' is not system:tail:rank or system:head:rank"),
         ("a\tknows\td\t1\t:tail:1", "provenance ':tail:1' is not system:tail:rank or system:head:rank"),
