@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views import defaults
 
 from annotation.errors import CampaignNotOpen, ConsentNeeded, TrainingNeeded
+from core.database import is_away
 from core.errors import GoneError, UserError
 
 logger = logging.getLogger(__name__)
@@ -43,11 +43,6 @@ NOTHING = _("There is nothing here that you can see.")
 CANNOT_BE_READ = _("This request cannot be read.")
 FORBIDDEN = _("Your role may not do this.")
 TRY_AGAIN = 10  # seconds
-
-
-def is_away(error: BaseException | None) -> bool:
-    """Return whether the database failed, and not a query; a SQLite database without tables stays an error."""
-    return isinstance(error, OperationalError | InterfaceError) and "no such " not in str(error)
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -1,13 +1,18 @@
-"""Helpers for two databases: rows in bulk, locks, a snapshot to read, and names that are taken once."""
+"""Helpers for two databases: bulk rows, locks, a snapshot, unique names, and telling that one is away."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import IntegrityError, connection, models, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, models, transaction
 from django.db.models import Model
 
 from core.errors import GoneError
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Return whether the database failed, and not a query; a SQLite database without tables stays an error."""
+    return isinstance(error, OperationalError | InterfaceError) and "no such " not in str(error)
 
 
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

@@ -38,6 +38,7 @@ class Options:
     seconds: float = 600
     every: float = 15
     seed: int = 1
+    faults: tuple[str, ...] = ()  # names; empty: all
     logs: Path | None = None  # where the logs of the children stay
 
 
@@ -54,6 +55,7 @@ class Result:
     saved_after: list[float]  # seconds
     refused: list[str]
     broken: list[str] = field(default_factory=list)
+    started_again: int = 0  # jobs, by the manager
 
     def cause(self, failed: Failed) -> Fault | None:
         """Return the fault that was on; where there were two, the one that excuses the failure, or the newer."""
@@ -103,7 +105,7 @@ def _play(site: Site, options: Options, say: Callable[[str], None]) -> Result:
 
     manager = person(Manager, MANAGER)
     assert isinstance(manager, Manager)
-    manager.jobs = lambda: site.rows("SELECT id, state FROM core_job")
+    manager.jobs = lambda: site.rows("SELECT id, state, error FROM core_job")
     people = [
         *(person(Person, f"person{i}") for i in range(annotators)),
         *(person(Adjudicator, f"adjudicator{i}") for i in range(adjudicators)),
@@ -143,6 +145,7 @@ def _play(site: Site, options: Options, say: Callable[[str], None]) -> Result:
         [seconds for one in people for seconds in one.saved_after],
         [words for one in people for words in one.refused],
         [f"{one.name}: {one.broken}" for one in people if one.broken],
+        manager.started_again,
     )
 
 
@@ -153,6 +156,8 @@ def _faults(
     rng = np.random.default_rng([options.seed, 1])
     due = time.monotonic() + WARM_UP
     for fault in draw(options.seed):
+        if options.faults and fault.name not in options.faults:
+            continue
         if over.wait(max(0.0, due - time.monotonic())) or time.monotonic() > until - 2:
             return
         window = Window(fault, time.monotonic())
@@ -172,7 +177,7 @@ def _wait_for_jobs(site: Site, manager: Manager) -> None:
     moved, before = time.monotonic(), None
     while time.monotonic() < min(end, moved + STANDS_STILL):
         manager.until = time.monotonic()
-        if manager.start_again() == 0 and not any(state == "failed" for _, state in manager.jobs()):
+        if manager.start_again() == 0:
             return
         now = site.rows("SELECT id, state, attempts, stage, done FROM core_job ORDER BY id")
         if now != before:
@@ -229,7 +234,8 @@ def table(result: Result) -> Iterator[str]:
     yield ""
     done = ", ".join(f"{n} {state}" for state, n in sorted(verdict.jobs.items()))
     yield (
-        f"{verdict.items:,} items, {verdict.settled:,} settled. Jobs: {done}; {verdict.attempts} further attempts. "
+        f"{verdict.items:,} items, {verdict.settled:,} settled. Jobs: {done}; {verdict.attempts} further attempts, "
+        f"{result.started_again} started again by the manager after a full disk. "
         f"{verdict.files} files have their checksums. Full disk: {result.disk}."
     )
 
@@ -241,6 +247,9 @@ def problems(result: Result) -> Iterator[str]:
     for one in result.errors(Excuse.NOTHING)[:5]:
         cause = result.cause(one)
         yield f"{one.status} at {one.path} ({cause.name if cause else 'no fault'}): {one.said}"
+    silent = Counter((cause.name if (cause := result.cause(one)) else "no fault", one.said) for one in result.failed)
+    for (cause_name, said), n in silent.most_common(8):
+        yield f"failed {n} times ({cause_name}): {said}"
     for words, n in Counter(result.refused).most_common(5):
         yield f"refused {n} times: {words}"
 

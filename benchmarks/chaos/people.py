@@ -22,6 +22,7 @@ TIMEOUT = 20.0  # seconds, as the page
 HAND = 5  # questions that a person holds
 REPEATED, CHANGED, NOT_AGREED = 0.05, 0.05, 0.12  # shares of the answers
 EPOCHS = 40  # of a training
+NO_SPACE = ("No space left on device", "File too large")  # a tmpfs, a limit of file size
 ACTS_EVERY = 3.0  # seconds between two looks of the manager
 
 
@@ -182,9 +183,10 @@ class Adjudicator(Person):
 
 
 class Manager(Person):
-    """Start trainings, exports and figures one after the other, and failed jobs again."""
+    """Start trainings, exports and figures one after the other, and again what failed for want of space."""
 
-    jobs: Callable[[], list[tuple[Any, ...]]]  # returns the id and state of every job
+    jobs: Callable[[], list[tuple[Any, ...]]]  # returns the id, state and error of every job
+    started_again: int = 0
 
     def work(self) -> None:
         for turn in count(1):
@@ -195,12 +197,15 @@ class Manager(Person):
             time.sleep(ACTS_EVERY)
 
     def start_again(self) -> int:
-        """Start failed jobs again; return how many are not over."""
-        states = self.jobs()
-        for job, state in states:
-            if state == "failed":
+        """Start again what a full disk stopped; return how many jobs are not over."""
+        waiting = 0
+        for job, state, error in self.jobs():
+            if state == "failed" and any(words in error for words in NO_SPACE):
                 self.insist(f"jobs/{job}/retry", {})
-        return sum(state in ("queued", "running") for _, state in states)
+                self.started_again += 1
+                waiting += 1
+            waiting += state in ("queued", "running")
+        return waiting
 
     def train(self, turn: int) -> None:
         fields = {"name": f"{NAME}-{turn}", "seed": turn, "device": "cpu", "set_epochs": EPOCHS}

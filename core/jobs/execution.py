@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection
 from django.db.models import F
 
 from core import clock
+from core.database import is_away
 from core.enums import JobState
 from core.errors import UserError
 from core.jobs.fencing import attempt, own_row
@@ -49,6 +50,18 @@ def _heartbeat(job: Job, progress: Progress) -> Iterator[None]:
         thread.join()
 
 
+def _wait_for_database(job: Job, progress: Progress, error: Exception) -> None:
+    """Leave a job whose database went away to the sweeper: it is neither done nor failed, and can go on later.
+
+    If the database is back already, the next sweep queues the job again; otherwise a later one does, once it is silent.
+    """
+    logger.warning("job %s: the database went away: %s", job.pk, error)
+    connection.close_if_unusable_or_obsolete()
+    with contextlib.suppress(DatabaseError):
+        progress.log(f"the database went away: {error}")
+        own_row(job).update(heartbeat_at=None)
+
+
 def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
     now = clock.now()
@@ -67,6 +80,9 @@ def execute(job_id: int, worker: str) -> bool:
     except JobCancelled:
         state, end = JobState.CANCELLED, {"seconds_left": None}
     except Exception as error:
+        if is_away(error):
+            _wait_for_database(job, progress, error)
+            return True
         # the message is for the person who watches the job, the trace for the log
         logger.exception("job %s failed", job_id)
         message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.test import Client
 
-from config.problems import is_away
 from core import cache as module
 from core.cache import CacheThatMayFail
+from core.database import is_away
 from tests.page import has, parse
 
 DEAD = "127.0.0.1:1"  # nothing listens there

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.management.shell import ShellCommand
+from core.management.shell import ShellCommand, names_in
 
 FULL_SECONDS = 600
 BOUNDS = {"people": (1, 200), "seconds": (20, 3600), "every": (1, 3600)}
@@ -41,6 +41,7 @@ class Command(ShellCommand):
         parser.add_argument("--every", type=int, default=15, help="seconds between two faults (default 15)")
         parser.add_argument("--seed", type=int, default=1, help="of the faults and the answers")
         parser.add_argument("--quick", action="store_true", help="two minutes")
+        parser.add_argument("--faults", metavar="NAMES", help="only these, comma-separated (default: all)")
         parser.add_argument("--list", action="store_true", help="only list the faults, in the order of --seed")
         parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep what the processes wrote there")
 
@@ -60,6 +61,8 @@ class Command(ShellCommand):
         for name, (least, most) in BOUNDS.items():
             if not least <= options[name] <= most:
                 raise CommandError(f"--{name} {options[name]}: give a number from {least} to {most}.")
+        if unknown := set(names_in(options["faults"])) - {fault.name for fault in FAULTS}:
+            raise CommandError(f"There is no fault {', '.join(sorted(unknown))}: --list shows all of them.")
         if not options["database_url"].startswith(("postgresql://", "postgres://")):
             raise CommandError("Name a PostgreSQL server: --database-url postgresql://postgres@127.0.0.1:5432/postgres")
         chosen = campaign.Options(
@@ -69,6 +72,7 @@ class Command(ShellCommand):
             120 if options["quick"] else options["seconds"],
             options["every"],
             options["seed"],
+            tuple(names_in(options["faults"])),
             options["logs"],
         )
         try:
@@ -82,7 +86,7 @@ class Command(ShellCommand):
         self.warn(campaign.problems(result))
         if not result.is_good:
             raise CommandError("Labels were lost or doubled, a state is wrong, or the site failed: see above.")
-        if chosen.seconds >= FULL_SECONDS:
+        if chosen.seconds >= FULL_SECONDS and not chosen.faults:
             write_section("chaos", campaign.section(result))
 
     def _say(self, line: str) -> None:

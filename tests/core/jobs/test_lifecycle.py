@@ -12,7 +12,7 @@ from datetime import timedelta
 
 import pytest
 from django.conf import settings
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from core.enums import JobState
@@ -246,6 +246,27 @@ def test_any_other_error_is_named_and_its_trace_is_in_the_log(work):
     execute(job.pk, "w")
     assert (again(job).state, job.error) == ("failed", "ZeroDivisionError: by nought")
     assert 'raise ZeroDivisionError("by nought")' in job.log
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("error", [OperationalError("terminating connection"), InterfaceError("already closed")])
+def test_a_job_whose_database_went_away_has_not_failed_and_is_queued_again(work, sent, error, settings):
+    def lose(job: Job, progress: Progress) -> None:
+        raise error
+
+    work(lose)
+    job = make_job(EvaluationJob.EXPORT)
+    for attempt in range(1, settings.JOB_MAX_ATTEMPTS + 1):
+        assert execute(job.pk, "w")
+        assert (again(job).state, job.attempts, job.error) == ("running", attempt, "")
+        assert f"the database went away: {error}\n" in job.log
+        taken = [job.pk] if attempt < settings.JOB_MAX_ATTEMPTS else []
+        assert [one.pk for one in sweep()] == taken
+    assert again(job).state == "failed"  # not for ever
+    work(lambda job, progress: None)
+    other = make_job(EvaluationJob.EXPORT)
+    execute(other.pk, "w")
+    assert again(other).state == "done"
 
 
 @pytest.mark.django_db
