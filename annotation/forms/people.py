@@ -24,6 +24,7 @@ NO_ADDRESSES = "Nobody was invited: {} is no e-mail address."
 TO_AGREE = _("To take part, agree to this text.")
 TEXT_CHANGED = _("The text was changed while you read it. Read it again, then agree.")
 PASSWORDS_DIFFER = _("The two passwords differ.")
+NOT_ERASED = _("This is not your password. Nothing was erased.")
 NOT_YOUR_PASSWORD = _("This is not your password. The e-mail address is as it was.")
 
 
@@ -180,6 +181,11 @@ def _new_password(label: Any, help_text: Any = "") -> forms.CharField:
     return forms.CharField(label=label, strip=False, max_length=4096, widget=hidden, help_text=help_text)
 
 
+def _own_password() -> forms.CharField:
+    hidden = forms.PasswordInput(attrs={"autocomplete": "current-password"})
+    return forms.CharField(label=_("Current password"), required=False, strip=False, max_length=4096, widget=hidden)
+
+
 class JoinForm(PageForm):
     """A new account by invitation."""
 
@@ -208,13 +214,7 @@ class EmailForm(PageForm):
     """The own e-mail address; a link to a new password goes there, so a change needs the password."""
 
     email = _email(_("Used for a forgotten password only. May be left empty."))
-    password = forms.CharField(
-        label=_("Current password"),
-        required=False,
-        strip=False,
-        max_length=4096,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
+    password = _own_password()
 
     def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -245,3 +245,19 @@ class ConfirmForm(TypedNameForm):
     """Confirmation of an erasure: the name of the account must be typed."""
 
     wanted, refusal = _("Type {} to confirm"), _("That is not {}. Nothing was erased.")
+
+
+class OwnErasureForm(ConfirmForm):
+    """Confirmation of the erasure of one's own account, by the password too."""
+
+    password = _own_password()
+
+    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_password = is_password
+
+    def clean(self) -> dict[str, Any]:
+        asked: dict[str, Any] = super().clean() or {}
+        if not self.errors and not self.is_password(asked["password"]):
+            self.add_error("password", forms.ValidationError(NOT_ERASED, "password_incorrect"))
+        return asked

@@ -75,7 +75,7 @@ def account_data(request: SignedInRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def account_erase(request: SignedInRequest) -> HttpResponse:
-    return erase_page(request, request.user)
+    return erase_page(request, request.user, partial(_is_password, request))
 
 
 class PasswordChange(auth.PasswordChangeView):

@@ -53,13 +53,14 @@ def test_an_e_mail_that_stays_needs_no_password(world: dict, annotator):
 GUESSES = {
     "/account": {"email": "thief@example.org", "password": "wrong"},
     "/account/password": {"old_password": "wrong", "new_password1": PHRASE, "new_password2": PHRASE},
+    "/account/erase": {"typed": "annotator", "password": "wrong"},
 }
 
 
 @pytest.mark.parametrize("page", GUESSES)
 def test_guesses_with_a_stolen_session_are_limited_like_those_at_sign_in(world: dict, annotator, page: str):
     given = [annotator.post(page, GUESSES[page]).status_code for _ in range(TRIES)]
-    assert given[-2:] == [200 if page == "/account/password" else 422, 429]
+    assert given[-2:] == [422 if page == "/account" else 200, 429]
     for url, typed in GUESSES.items():  # the right one comes too late, on both pages and at sign-in
         right = {key: "look around here" if value == "wrong" else value for key, value in typed.items()}
         assert has(annotator.post(url, right), "locked")
@@ -145,9 +146,13 @@ def test_own_data_are_a_file_of_ones_own(world: dict, annotator):
 
 def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
     assert has(annotator.get("/account/erase"), "erased")
-    annotator.post("/account/erase", {"typed": "someone"})
+    mine = {"password": "look around here"}
+    annotator.post("/account/erase", mine | {"typed": "someone"})
+    for wrong in ("", "wrong"):
+        answer = annotator.post("/account/erase", {"typed": "annotator", "password": wrong})
+        assert refused(answer) == {"password": ["password_incorrect"]}
     assert User.objects.filter(username="annotator").exists()
-    response = annotator.post("/account/erase", {"typed": "annotator"})
+    response = annotator.post("/account/erase", mine | {"typed": "annotator"})
     assert has(response, "erased") and not has(response, "kept")
     assert not User.objects.filter(username="annotator").exists()
     assert annotator.get("/account").status_code == 302
