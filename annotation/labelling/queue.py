@@ -49,7 +49,7 @@ def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[l
         new: set[int] = set()
         try:
             with transaction.atomic():
-                _one_by_one(user)
+                one_by_one(user)
                 held = _renew_held(campaign, user, PLACES, now)
                 if held < count and campaign.state == CampaignState.OPEN:
                     new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
@@ -83,7 +83,7 @@ def claim_disputed(
         return slots
     for wait in (False, True):  # as in `claim`
         with transaction.atomic():
-            _one_by_one(user)
+            one_by_one(user)
             held = _renew_held(campaign, user, (ADJUDICATION,), now)
             if campaign.state == CampaignState.OPEN:
                 waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
@@ -165,8 +165,11 @@ def _in(campaign: Campaign) -> Exists:
     return Exists(Item.objects.filter(pk=OuterRef("item"), campaign=campaign))
 
 
-def _one_by_one(user: User) -> None:
-    """Wait for other claims of this person: each would fill their hand, as it does not see what the others take."""
+def one_by_one(user: User) -> None:
+    """Wait for other claims and withdrawals of this person.
+
+    At the same moment each claim would fill their hand, and each withdrawal count the same labels.
+    """
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 

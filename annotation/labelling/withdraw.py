@@ -18,7 +18,7 @@ from annotation.enums import AnnotationAct, Answer, ItemState, JudgementOrigin, 
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.judgements import drop_third_slots, fallback_verdict, judge_item, live_labels
 from annotation.judging.transitions import move_item, move_slots
-from annotation.labelling.queue import held_slots, release_all
+from annotation.labelling.queue import held_slots, one_by_one, release_all
 from annotation.models import Campaign, Check, ImportedLabel, Item, Judgement, Slot
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
 from core import clock
@@ -73,7 +73,8 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
     """
     now = clock.now()
     with transaction.atomic():
-        # first of all: this waits for an answer that the person is giving right now, which then counts among theirs
+        one_by_one(person)
+        # before labels are read: this waits for an answer that is given right now, which then counts among them
         held = release_all(person, campaign)
         ids = list(_answered(campaign, person).order_by("item").values_list("item", flat=True))
         done = _outlook(_answered(campaign, person), held)

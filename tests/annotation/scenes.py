@@ -146,6 +146,17 @@ def greedy(tabs: int, items: int) -> dict[str, Any]:
     return {"held": held_slots(campaign, user).count()}
 
 
+def withdrawn_twice(tabs: int, items: int) -> dict[str, Any]:
+    """Several managers withdraw one person's labels at once; the audit log tells each label once."""
+    campaign = make_campaign(items)
+    (user,) = people(campaign, 1)
+    for slot in claim(campaign, user, items):
+        answer_slot(user, slot, "Y")
+    told: list[int] = []
+    together([lambda: told.append(withdraw.withdraw_labels(campaign, user).labels)] * tabs)
+    return {"told": sorted(told), **standing(campaign)}
+
+
 def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
     """One person in four tabs, which load, renew, answer and leave at once: no answer is lost, none refused."""
     campaign, notes = make_campaign(items), Notes()
@@ -273,7 +284,18 @@ def taking_back(num_people: int, items: int) -> dict[str, Any]:
 
 SCENES: dict[str, Callable[..., dict[str, Any]]] = {
     scene.__name__: scene
-    for scene in (crowd, processes, batches, same_moment, two_tabs, greedy, busy_tabs, adjudicators, taking_back)
+    for scene in (
+        crowd,
+        processes,
+        batches,
+        same_moment,
+        two_tabs,
+        greedy,
+        withdrawn_twice,
+        busy_tabs,
+        adjudicators,
+        taking_back,
+    )
 }
 
 

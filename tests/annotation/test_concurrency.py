@@ -16,8 +16,8 @@ from annotation.labelling.queue import MAX_LEASED
 from tests.postgres import own_database
 
 COMMON = (
-    "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "greedy:6:200", "same_moment:30",
-    "adjudicators:8:40",
+    "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
+    "adjudicators:8:40", "greedy:6:200", "withdrawn_twice:4:24",
 )  # fmt: skip
 PROGRAM = "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
 Played = dict[str, dict[str, Any]]
@@ -104,6 +104,10 @@ def test_one_person_in_several_tabs_holds_no_item_twice_and_answers_once(played)
 
 def test_one_person_in_several_tabs_holds_no_more_than_anybody(played) -> None:
     assert played["greedy"] == {"held": MAX_LEASED}
+
+
+def test_labels_withdrawn_twice_at_once_are_told_once(played) -> None:
+    assert played["withdrawn_twice"] == {"told": [0, 0, 0, 24], "live": 0, "surplus": 0, "wrong": {}}
 
 
 def test_two_answers_at_the_same_moment_see_each_other(played) -> None:
