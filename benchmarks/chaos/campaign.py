@@ -235,7 +235,7 @@ def table(result: Result) -> Iterator[str]:
     done = ", ".join(f"{n} {state}" for state, n in sorted(verdict.jobs.items()))
     yield (
         f"{verdict.items:,} items, {verdict.settled:,} settled. Jobs: {done}; {verdict.attempts} further attempts, "
-        f"{result.started_again} started again by the manager after a full disk. "
+        f"{result.started_again} started again by the manager, after a full disk or five deaths. "
         f"{verdict.files} files have their checksums. Full disk: {result.disk}."
     )
 

@@ -23,6 +23,7 @@ from benchmarks.chaos.site import SILENT, Child, Site, wait_for_answer, worker_c
 Wait = Callable[[float], object]  # seconds, or less where the campaign ends
 DATABASE_AWAY, DATABASE_HELD, REDIS_AWAY, DISK_FULL = 3.0, 2.0, 5.0, 8.0  # seconds
 SKEW = 600.0  # seconds
+LONGEST_PAUSE = 20.0  # seconds
 FOR_A_JOB = 5.0  # seconds that a fault waits for a job to hit
 
 
@@ -83,11 +84,22 @@ def _kill_job(site: Site, rng: np.random.Generator, wait: Wait) -> str:
 def _pause_worker(site: Site, rng: np.random.Generator, wait: Wait) -> str:
     worker, pid = _with_job(site, wait)
     worker.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    mine = site.rows("SELECT id FROM core_job WHERE state = 'running' AND worker LIKE %s", f"%:{pid}")
     try:
         wait(SILENT + 4)
+        # until another worker has done its job: it wakes to find nothing that is its own
+        while mine and _live(site, mine[0][0]) and time.monotonic() - begin < LONGEST_PAUSE and not wait(0.5):
+            pass
     finally:
         worker.signal(signal.SIGCONT)
-    return f"{worker.name} for {SILENT + 4:g} s, {'in a job' if pid else 'idle'}"
+    done = " that another worker did meanwhile" if mine and not _live(site, mine[0][0]) else ""
+    lasted = time.monotonic() - begin
+    return f"{worker.name} for {lasted:.0f} s, {'in a job' if pid else 'idle'}{done}"
+
+
+def _live(site: Site, job: int) -> bool:
+    return bool(site.rows("SELECT 1 FROM core_job WHERE id = %s AND state IN ('queued', 'running')", job))
 
 
 def _skew_worker(site: Site, rng: np.random.Generator, wait: Wait) -> str:
@@ -185,7 +197,7 @@ def _limited(site: Site) -> Iterator[None]:
 FAULTS = (
     Fault("worker killed", "kill -9 of a worker and its processes, in a job if there is one", _kill_worker),
     Fault("job process killed", "kill -9 of the process that does a job; its worker lives", _kill_job),
-    Fault("worker paused", "SIGSTOP for longer than a worker may be silent, then SIGCONT", _pause_worker),
+    Fault("worker paused", "SIGSTOP until another worker has done its job, then SIGCONT", _pause_worker),
     Fault("clock wrong", f"a worker comes back with its clock {SKEW / 60:g} min ahead or behind", _skew_worker),
     Fault("web process killed", "kill -9 of one process of gunicorn", _kill_web_process),
     Fault("web server killed", "kill -9 of gunicorn as a whole; it is started again", _kill_web),

@@ -22,7 +22,8 @@ TIMEOUT = 20.0  # seconds, as the page
 HAND = 5  # questions that a person holds
 REPEATED, CHANGED, NOT_AGREED = 0.05, 0.05, 0.12  # shares of the answers
 EPOCHS = 40  # of a training
-NO_SPACE = ("No space left on device", "File too large")  # a tmpfs, a limit of file size
+# errors after which a manager starts a job again: a full tmpfs, a limit of file size, deaths that were not its fault
+NOT_ITS_FAULT = ("No space left on device", "File too large", "Its worker died")
 ACTS_EVERY = 3.0  # seconds between two looks of the manager
 
 
@@ -183,7 +184,7 @@ class Adjudicator(Person):
 
 
 class Manager(Person):
-    """Start trainings, exports and figures one after the other, and again what failed for want of space."""
+    """Start trainings, exports and figures one after the other, and again what the faults stopped for good."""
 
     jobs: Callable[[], list[tuple[Any, ...]]]  # returns the id, state and error of every job
     started_again: int = 0
@@ -197,10 +198,10 @@ class Manager(Person):
             time.sleep(ACTS_EVERY)
 
     def start_again(self) -> int:
-        """Start again what a full disk stopped; return how many jobs are not over."""
+        """Start again what the faults stopped for good; return how many jobs are not over."""
         waiting = 0
         for job, state, error in self.jobs():
-            if state == "failed" and any(words in error for words in NO_SPACE):
+            if state == "failed" and any(words in error for words in NOT_ITS_FAULT):
                 self.insist(f"jobs/{job}/retry", {})
                 self.started_again += 1
                 waiting += 1

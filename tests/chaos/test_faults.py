@@ -34,6 +34,17 @@ def test_the_list_needs_no_server(capsys: pytest.CaptureFixture[str]):
     assert lines == [f"{fault.name}: {fault.about}" for fault in islice(draw(4), len(FAULTS))]
 
 
+def test_without_a_checkout_the_command_says_that_it_needs_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "benchmarks.chaos", None)
+    with pytest.raises(CommandError, match="checkout"):
+        call_command("chaos", "--list")
+
+
+def test_a_fault_that_is_not_there_is_refused():
+    with pytest.raises(CommandError, match="database gone"):
+        call_command("chaos", "--faults", "database gone, disk full", database_url="postgresql://127.0.0.1:1/x")
+
+
 @pytest.mark.parametrize(
     "address",
     ["postgresql://postgres@10.0.0.5:5432/x", "postgresql://db.example/x", "postgresql:///x", "postgresql://0.0.0.0/x"],

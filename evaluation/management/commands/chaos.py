@@ -2,12 +2,12 @@
 
 import os
 from argparse import ArgumentParser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
+from core.jobs.worker import signals_interrupt
 from core.management.shell import ShellCommand, names_in
 
 FULL_SECONDS = 600
@@ -46,13 +46,13 @@ class Command(ShellCommand):
         parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep what the processes wrote there")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if find_spec("benchmarks") is None:
-            raise CommandError("chaos is a tool for development: run it in a checkout of the repository.")
-        from benchmarks.chaos import campaign
-        from benchmarks.chaos.faults import FAULTS, draw
-        from benchmarks.chaos.site import ChaosError
-        from benchmarks.report import write_section
-        from core.jobs.worker import signals_interrupt
+        try:
+            from benchmarks.chaos import campaign
+            from benchmarks.chaos.faults import FAULTS, draw
+            from benchmarks.chaos.site import ChaosError
+            from benchmarks.report import write_section
+        except ImportError as error:
+            raise CommandError("chaos is a tool for development: run it in a checkout of the repository.") from error
 
         if options["list"]:
             for _, fault in zip(FAULTS, draw(options["seed"]), strict=False):
