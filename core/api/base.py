@@ -108,7 +108,8 @@ class Endpoint(APIView):
         if isinstance(exc, PermissionDenied) and str(exc):
             return Response({"error": str(exc)}, status.HTTP_403_FORBIDDEN)
         if isinstance(exc, exceptions.ValidationError):
-            return Response({"error": in_words(exc.detail), "fields": exc.detail}, status.HTTP_400_BAD_REQUEST)
+            detail = _whole(exc.detail)
+            return Response({"error": in_words(detail), "fields": detail}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, exceptions.NotAuthenticated):
             exc = exceptions.NotAuthenticated("You are not signed in. Send a token: Authorization: Bearer tp_…")
         response = super().handle_exception(exc)
@@ -136,6 +137,13 @@ def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
     if unknown := sorted(set(request.query_params) - set(known)):
         has = ", ".join(sorted(known)) or "none"
         raise exceptions.ValidationError({unknown[0][:80]: f"{what} has no such parameter: it has {has}."})
+
+
+def _whole(detail: Any) -> Any:
+    """Return the detail of a ValidationError without halves of characters, which JSON can send and nobody can write."""
+    if isinstance(detail, dict):
+        return {field: _whole(part) for field, part in detail.items()}
+    return [*map(_whole, detail)] if isinstance(detail, list) else str(detail).encode("utf-8", "replace").decode()
 
 
 def in_words(detail: Any) -> str:

@@ -5,11 +5,12 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from core.errors import TooLargeError, UserError
 
-LONGEST_LINE = 1 << 20  # bytes
+LONGEST_LINE = PART = 1 << 20  # bytes
+RATIO, UNSUSPECTED = 100, 5_000_000  # text is about 10 times its packed size; a bomb shows after so many bytes
 DAMAGED = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -32,16 +33,41 @@ class LinesTooLargeError(LinesError, TooLargeError):
     """A file has more bytes or lines than are read."""
 
 
+class Unpacking(io.RawIOBase):
+    """The content of a gzip file as a stream; LinesTooLargeError at a bomb, which has far more bytes than text has."""
+
+    def __init__(self, packed: IO[bytes], name: str) -> None:
+        self.packed, self.name, self.read_so_far = packed, name, 0
+        self.file = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n = self.file.readinto(buffer)
+        self.read_so_far += n
+        check_ratio(self.read_so_far, self.packed.tell(), self.name)
+        return n
+
+
+def check_ratio(size: int, packed: int, name: str) -> None:
+    """Raise LinesTooLargeError if so many bytes cannot be text from so many packed ones."""
+    if size > UNSUSPECTED and size > RATIO * packed:
+        raise LinesTooLargeError(f"{name} unpacks to more than {RATIO} times its size, as no text does: pack it again.")
+
+
 def unpacked(raw: bytes, name: str, most: int) -> bytes:
-    """Return the content of a gzip file, at most `most` bytes; LinesError if it is damaged or larger."""
+    """Return the content of a gzip file, at most `most` bytes; LinesError if it is damaged, larger or a bomb."""
+    text = bytearray()
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            text = file.read(most + 1)
+        file = Unpacking(io.BytesIO(raw), name)
+        while part := file.read(PART):
+            text += part
+            if len(text) > most:
+                raise too_many_bytes(name, most)
     except DAMAGED as error:
         raise LinesError(f"{name} is a damaged .gz file ({error}): copy or pack it again.") from error
-    if len(text) > most:
-        raise too_many_bytes(name, most)
-    return text
+    return bytes(text)
 
 
 def lines_of(path: Path, bounds: Bounds = SENT) -> Iterator[tuple[int, str]]:
@@ -52,7 +78,7 @@ def lines_of(path: Path, bounds: Bounds = SENT) -> Iterator[tuple[int, str]]:
                 yield from text_lines(file, path.name, bounds)
                 return
             try:
-                yield from text_lines(io.BufferedReader(gzip.GzipFile(fileobj=file)), path.name, bounds)
+                yield from text_lines(io.BufferedReader(Unpacking(file, path.name)), path.name, bounds)
             except DAMAGED as error:
                 raise LinesError(f"{path.name} is a damaged .gz file ({error}): copy or pack it again.") from error
     except OSError as error:

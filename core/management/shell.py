@@ -14,6 +14,7 @@ from django.db import OperationalError, ProgrammingError
 
 from core.enums import JobState
 from core.errors import GoneError, UserError
+from core.files.lines import too_many_bytes
 from core.jobs.worker import failures, wait_for, worker_for_a_while
 from core.models import Job
 
@@ -76,9 +77,11 @@ class ShellCommand(BaseCommand):
             self.stderr.write(line)
 
 
-def file_bytes(path: Path) -> bytes:
-    """Read a file; CommandError if it cannot be read."""
+def file_bytes(path: Path, most: int) -> bytes:
+    """Read a file of at most `most` bytes; CommandError if it cannot be read, LinesTooLargeError if it is larger."""
     try:
+        if path.stat().st_size > most:
+            raise too_many_bytes(path.name, most)
         return path.read_bytes()
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from error

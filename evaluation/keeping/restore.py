@@ -27,7 +27,7 @@ from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
 
 ANOTHER = "Nothing was restored; take another backup."
 _CHUNK = 2**20
-_MOST_HELD = 2**30  # bytes of a member that is in memory as a whole; parts of tables have 4 MiB, or one large row
+_MOST_HELD = 2**26  # bytes of a member that is in memory as a whole; parts of tables have 4 MiB, or one large row
 _DAMAGED = (
     *(tarfile.TarError, EOFError, zlib.error, pa.ArrowException, ValueError, OverflowError, RecursionError),
     struct.error,

@@ -14,6 +14,7 @@ from typing import IO
 
 from core.errors import TooLargeError
 from core.files.artifacts import sha256_of
+from core.files.lines import check_ratio
 from core.files.reason import reason
 from evaluation.labels.pool_table import EvaluationError
 from pooling.pools.files import several
@@ -78,6 +79,7 @@ def _unpack(path: Path, folder: Path, called: str, most: int) -> None:
                 place.mkdir(parents=True, exist_ok=True)
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
+            check_ratio(member.file_size, member.compress_size, f"{called}: {member.filename}")
             with packed.open(member) as source, place.open("xb") as target:
                 left = _copied(source, target, left)
             if place.suffix == ".gz":

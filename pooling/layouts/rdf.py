@@ -127,10 +127,18 @@ def _format(source: SourceFiles, path: str) -> str:
 
 def _statements(source: SourceFiles, file: str) -> Iterable[tuple[Any, Any, Any]]:
     from rdflib import Graph  # a second to load, and only here
+    from rdflib.plugins.stores.memory import SimpleMemory
 
-    kind = _format(source, file)
+    found: dict[tuple[Any, Any, Any], None] = {}  # rdflib's own store has three indices, which take 2 kB a statement
+
+    class Kept(SimpleMemory):
+        def add(self, triple: tuple[Any, Any, Any], context: Any, quoted: bool = False) -> None:
+            found[triple] = None
+
+    kind, data = _format(source, file), source.read(file)
     try:
-        return Graph().parse(data=source.read(file), format=kind, publicID=BASE)
+        Graph(store=Kept()).parse(data=data, format=kind, publicID=BASE)
     except Exception as error:  # rdflib raises its own kinds for each format
         said = " ".join(str(error).replace(" of <>", "").split())[:200]
         raise GraphError(f"{file} is not valid {kind}: {said}. Correct the file, or write it again.") from None
+    return found

@@ -1,6 +1,5 @@
 """Open a folder, a zip or tar archive, or a single file as named bytes, without unpacking anything to disk."""
 
-import gzip
 import io
 import tarfile
 import zipfile
@@ -10,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from core.files.lines import LinesTooLargeError, Unpacking, check_ratio
 from core.files.reason import reason
 from pooling.graphs.source_data import GraphError, GraphTooLargeError
 
 MOST_BYTES = 4 << 30  # of all files that are read, unpacked
 MOST_FILES = 10_000
-LEAST_LINE = 20  # bytes of a usual line: files of n bytes may have n / 20 lines together, each costs memory
+LEAST_LINE = 80  # files of n bytes may have n / 80 lines together: each costs 400 bytes of memory
 FEW_LINES = 10_000
 PART = 1 << 20
 Reader = Callable[[int], bytes]  # most bytes -> the file
@@ -42,6 +42,8 @@ class SourceFiles:
         left = self.most - sum(size for name, size in self.sizes.items() if name != path)
         try:
             data = self.readers[path](left)
+        except LinesTooLargeError as error:
+            raise GraphTooLargeError(str(error)) from None
         except (OSError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
             raise GraphError(f"{path} cannot be read ({reason(error)}): copy or pack it again.") from None
         self.sizes[path] = len(data)
@@ -106,9 +108,21 @@ def _of_zip(path: Path, called: str) -> dict[str, Reader]:
     _check_number(len(archive.infolist()), called)
 
     def reader(info: zipfile.ZipInfo) -> Reader:
-        return lambda most: _limited(archive.open(info), info.filename, most)
+        return lambda most: _member(archive, info, most)
 
     return {info.filename: reader(info) for info in archive.infolist() if not info.is_dir()}
+
+
+def _check_ratio(size: int, packed: int, name: str) -> None:
+    try:
+        check_ratio(size, packed, name)
+    except LinesTooLargeError as error:
+        raise GraphTooLargeError(str(error)) from None
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    _check_ratio(info.file_size, info.compress_size, info.filename)
+    return _limited(archive.open(info), info.filename, most)
 
 
 def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
@@ -125,6 +139,7 @@ def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
             total += member.size
             if total > most:
                 raise _too_large(member.name, most)
+            _check_ratio(total, path.stat().st_size, called)
             if member.isfile():
                 found[member.name] = reader(member)
                 _check_number(len(found), called)
@@ -136,10 +151,10 @@ def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
 def _unpacked(name: str, reader: Reader) -> Reader:
     if not name.endswith(".gz"):
         return reader
-    return lambda most: _limited(gzip.GzipFile(fileobj=io.BytesIO(reader(most))), name, most)
+    return lambda most: _limited(io.BufferedReader(Unpacking(io.BytesIO(reader(most)), name)), name, most)
 
 
-def _limited(stream: IO[bytes] | gzip.GzipFile, name: str, most: int) -> bytes:
+def _limited(stream: IO[bytes] | io.BufferedReader, name: str, most: int) -> bytes:
     """Read a stream to its end; GraphError once it is longer than what is left of the limit."""
     parts, total = [], 0
     while part := stream.read(PART):

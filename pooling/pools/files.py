@@ -2,6 +2,7 @@
 
 import io
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -113,7 +114,8 @@ def read_pool_file(
     contributors: dict[str, int] = {}
     lines: dict[tuple[int, int, int], int] = {}
     depths: list[int] = []
-    findings: list[list[tuple[int, int, int]]] = []
+    counts: list[int] = []  # findings of each line
+    flat = array("i")  # system, side, rank of each finding
     never = {} if known_too else excluded(seeds, graph)
     for number, fields in read_tsv(path, bounds):
         where = f"{path.name}:{number}"
@@ -131,13 +133,14 @@ def read_pool_file(
         else:
             lines[triple] = number
             depths.append(depth)
-            findings.append(found)
+            counts.append(len(found))
+            flat.extend(number for finding in found for number in finding)
     if refused:
         raise PoolError(several(refused, "Correct the pool file; nothing was made."))
-    flat = np.array([f for found in findings for f in found], dtype=np.int64).reshape(-1, 3)
-    records = np.zeros(len(flat), dtype=PROVENANCE)
-    records["system"], records["side"], records["rank"] = flat.T
-    indptr = np.concatenate([[0], np.cumsum([len(f) for f in findings])]).astype(np.int64)
+    numbers = np.array(flat, np.int32).reshape(-1, 3)
+    records = np.zeros(len(numbers), dtype=PROVENANCE)
+    records["system"], records["side"], records["rank"] = numbers.T
+    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     triples = np.array(list(lines), dtype=np.int32).reshape(-1, 3)
     gathered = Gathered(triples, np.array(depths, dtype=np.int64), records, indptr)
     return PoolFile(gathered, list(contributors), report_of(left_out))

@@ -1,6 +1,7 @@
 """Read runs in TREC form line by line; a refusal names the wrong lines."""
 
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import numpy as np
 
 from core.callbacks import Tell
 from core.errors import TooLargeError, UserError
+from core.files.lines import Unpacking
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import parse_question_id, question_id
@@ -99,20 +101,20 @@ class Wrong:
 
 
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[tuple[IO[bytes], IO[bytes] | gzip.GzipFile]]:
+def _opened(path: Path, name: str) -> Iterator[tuple[IO[bytes], IO[bytes] | io.BufferedReader]]:
     """Open the file, which knows how far it was read, and its content, unpacked if it is gzip."""
     try:
         with path.open("rb") as raw:
             packed = raw.read(len(GZIP)) == GZIP
             raw.seek(0)
-            yield raw, gzip.GzipFile(fileobj=raw) if packed else raw
+            yield raw, io.BufferedReader(Unpacking(raw, name)) if packed else raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TrecError(f"{name} is a damaged .gz file ({error}); nothing was imported.") from error
     except OSError as error:
         raise TrecError(f"{name}: {error.strerror or error}; nothing was imported.") from error
 
 
-def _blocks(file: IO[bytes] | gzip.GzipFile, name: str, max_bytes: int | None) -> Iterator[tuple[int, bytes]]:
+def _blocks(file: IO[bytes] | io.BufferedReader, name: str, max_bytes: int | None) -> Iterator[tuple[int, bytes]]:
     """Yield blocks of whole lines with the number of their first line."""
     line, read, rest = 1, 0, b""
     while chunk := file.read(BLOCK):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from core.management.shell import ShellCommand, file_bytes
-from evaluation.labels.import_qrels import FORMATS, THRESHOLDS, import_qrels
+from evaluation.labels.import_qrels import BOUNDS, FORMATS, THRESHOLDS, import_qrels
 from pooling.pools.build import get_pool
 
 
@@ -25,7 +25,7 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> str:
         file = options["file"]
-        raw = file_bytes(file)
+        raw = file_bytes(file, BOUNDS.bytes)
         asked = {name: options[name] for name in ("format", "threshold")}
         qrels = import_qrels(get_pool(options["pool"]), options["name"], raw, file.name, **asked)
         counts = f"{qrels}: {qrels.counts_in_words}; SHA-256 {qrels.sha256}"

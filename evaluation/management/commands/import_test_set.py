@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.management.shell import ShellCommand, file_bytes
-from evaluation.labels.import_qrels import FORMATS, THRESHOLDS
+from evaluation.labels.import_qrels import BOUNDS, FORMATS, THRESHOLDS
 from evaluation.test_sets.imports import import_test_set
 from evaluation.test_sets.restore import restore_test_set
 from pooling.graphs.opening import get_graph
@@ -43,7 +43,7 @@ class Command(ShellCommand):
         if options["graph"]:
             raise CommandError("--graph names the graph of a folder; here the graph is the first argument.")
         file, named = options["file"], {name: options[name] for name in ("name", "format", "threshold")}
-        raw, graph = file_bytes(file), get_graph(options["source"])
+        raw, graph = file_bytes(file, BOUNDS.bytes), get_graph(options["source"])
         qrels = import_test_set(graph, raw, file.name, seeds_file=options["seeds"], **named)
         pool = qrels.pool
         self.warn(irregular_lines(pool))

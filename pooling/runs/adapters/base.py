@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.callbacks import Tell
+from core.files.lines import check_ratio
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.runs.trec_read import RunFile, Topics, TrecError, Wrong, entity_of, find_repeats, question_of
 from pooling.scoring.rank_rows import find
@@ -39,7 +40,9 @@ class Outside:
         return TrecError(f"{self.name}: {problem}")
 
     def check_rows(self, rows: int) -> None:
-        """Raise TrecError if there are more rows than may be sent."""
+        """Raise an error if there are more rows than may be sent, or than a file of this size can have."""
+        if self.path.is_file():
+            check_ratio(rows * LEAST_LINE, self.path.stat().st_size, self.name)
         if self.most_rows is not None and rows > self.most_rows:
             raise self.refusal(
                 f"has {rows:,} rows; at most {self.most_rows:,} can be sent here. Send the file in parts, or use "

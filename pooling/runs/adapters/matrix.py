@@ -63,6 +63,7 @@ def _check_sizes(outside: Outside, held: int, shapes: Iterable[tuple[int, ...]])
     for shape in shapes:
         if (size := math.prod(shape)) > MOST_SCORES:
             raise outside.refusal(f"holds {size:,} scores; at most {MOST_SCORES:,} are read. {instead}")
+        outside.check_rows(size)
     if held > MOST_HELD:
         raise outside.refusal(f"holds {held:,} bytes unpacked; at most {MOST_HELD:,} are read. {instead}")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, TypeVar
 
+from core.files.lines import check_ratio
 from core.files.reason import reason
 from pooling.runs.adapters.base import NONE_IMPORTED, Outside
 from pooling.runs.trec_read import TrecError
@@ -91,6 +92,8 @@ def _of_archive(outside: Outside, wanted: Callable[[str], bool]) -> dict[str, by
     with zipfile.ZipFile(outside.path) as archive:
         chosen = [one for one in archive.infolist() if not one.is_dir() and wanted(one.filename)]
         check_unpacked(outside, chosen)
+        for one in chosen:
+            check_ratio(one.file_size, one.compress_size, f"{outside.name}: {one.filename}")
         return {one.filename: archive.read(one) for one in chosen}
 
 

@@ -30,7 +30,7 @@ def columns_of(path: Path) -> set[str]:
     """Return the names of the columns of a Parquet file; empty if it cannot be read."""
     try:
         return set(pq.read_schema(path).names)
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
         return set()
 
 
@@ -47,7 +47,7 @@ def read_table(outside: Outside, wanted: Sequence[str]) -> pa.Table:
         check_once(outside, columns, schema.names)
         texts = [name for name in columns if schema.field(name).type in (pa.string(), pa.large_string())]
         return pq.read_table(outside.path, columns=columns, read_dictionary=texts)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise outside.refusal(f"is a damaged Parquet file ({error}); {NONE_IMPORTED}") from error
 
 
@@ -106,7 +106,7 @@ def read(outside: Outside) -> Answers:
         entity = codes, [keys[one] for one in distinct.tolist()]
     else:
         entity = coded(outside, table["entity"], "entity")
-    given = places_by_score(question[0], score) if rank is None else np.nan_to_num(rank, nan=-1)
+    given = places_by_score(question[0], score) if rank is None else np.nan_to_num(rank, nan=-1, posinf=-1, neginf=-1)
     file = rows_of_names(outside, question, entity, score, given)
     notes = [] if rank is not None else ["It has no ranks: the scores decide."]
     return Answers(file, notes if "score" in there else ["It has no scores: the ranks decide."])

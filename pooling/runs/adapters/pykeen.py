@@ -55,13 +55,15 @@ def _table(outside: Outside) -> pa.Table:
         raise outside.refusal(f"has {size:,} bytes; at most {outside.max_bytes:,} can be sent here; {NONE_IMPORTED}")
     kinds = {**dict.fromkeys(TEXTS, pa.string()), **dict.fromkeys(NUMBERS, pa.float64())}
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             outside.path,
             read_options=csv.ReadOptions(use_threads=False),  # then an error names the row
             parse_options=csv.ParseOptions(delimiter="\t" if "\t" in first_line(outside.path) else ","),
             convert_options=csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=False),
         )
-    except (pa.ArrowException, OSError) as error:
+        _ = table.column_names  # decoded when it is asked for
+        return table
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise outside.refusal(f"cannot be read as a table ({str(error)[:300]}); {NONE_IMPORTED}") from error
 
 

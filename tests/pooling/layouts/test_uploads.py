@@ -217,5 +217,5 @@ def test_a_small_archive_of_many_lines_is_refused(boss: User, monkeypatch):
     monkeypatch.setattr(uploads, "MOST_BYTES", 1_000_000)
     files = {**FILES, "train.tsv": TRAIN + "a\tb\tc\n" * 60_000}
     kept = keep_upload(sent({"g.zip": zipped(files)}), boss)
-    with pytest.raises(GraphError, match=r"train\.tsv has more lines than the 50,000 that are read"):
+    with pytest.raises(GraphError, match=r"train\.tsv has more lines than the 12,500 that are read"):
         read_upload(kept, LayoutOptions())

@@ -1,0 +1,21 @@
+"""A small file that is huge when it is unpacked or read takes 600 MiB at most, and is refused."""
+
+import pytest
+
+from tests.corpus.memory import BOMBS, MOST, make_site, peak_of
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("memory")
+    make_site(folder)
+    return folder
+
+
+@pytest.mark.parametrize(("importer", "bomb"), [(importer, bomb) for importer in BOMBS for bomb in BOMBS[importer]])
+def test_bomb_is_refused_within_its_memory(place, importer: str, bomb: str):
+    found = peak_of(place, BOMBS[importer][bomb](place))
+    assert found.code == 1 and "Traceback" not in found.said and "Error: " in found.said, found
+    assert found.mib <= MOST
