@@ -24,7 +24,7 @@ python manage.py train_systems GRAPH --systems rotate,conve --set epochs=40 --nu
 
 This command trains three seeds of each system. It keeps the seed with the best validation MRR and archives the others; if two seeds tie, it keeps the lower one. `--systems all` trains every system on this page. `--systems pykeen:PairRE` trains another PyKEEN model by its class name. `--set` changes a setting of every system that has it.
 
-In the browser, tick systems on the systems page of a graph to train them. *Set up* shows all settings of a system, *Any other PyKEEN model* those of a PyKEEN class. *Compare systems* shows curves, time, memory and settings side by side.
+In the browser, tick systems on the systems page of a graph to train them. *Set up* shows all settings of a system, *Any other PyKEEN model* those of a PyKEEN class. *Compare training* shows curves, time, memory and settings side by side.
 
 - A system with a run or a pool cannot be trained again, because its results would change. Clone it instead.
 - Lists and new pools leave out archived systems. Pools that use them keep them.

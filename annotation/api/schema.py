@@ -57,6 +57,7 @@ class OtherAnswer(Fields):
 
 
 class DisputeData(QuestionData):
+    reopened = serializers.CharField(allow_null=True, help_text="Why a manager reopened the item; null: nobody did.")
     answers = OtherAnswer(many=True)
 
 

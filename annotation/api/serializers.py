@@ -14,6 +14,7 @@ from annotation.api.cards import Cards, cards_of
 from annotation.campaigns.items import ItemRow
 from annotation.enums import Answer, CampaignState, Cause, FlagKind
 from annotation.judging.judgements import live_labels
+from annotation.labelling.disputes import reopening_reasons
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets, disputes_left, label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
@@ -151,7 +152,9 @@ def disputes_data(campaign: Campaign, slots: list[Slot], sources: VerifiedSource
     present = live_labels().filter(item__in=[slot.item_id for slot in slots])
     for label in present.exclude(slot__number=ADJUDICATION).order_by("slot__number"):
         labels.setdefault(label.item_id, []).append(label)
+    reopened = reopening_reasons(campaign, [slot.item for slot in slots])
     for slot, item in zip(slots, content["items"], strict=True):
+        item["reopened"] = reopened.get(slot.item_id)
         answers = labels.get(slot.item_id, [])
         random.Random(f"{campaign.seed}:{slot.item_id}").shuffle(answers)
         item["answers"] = [

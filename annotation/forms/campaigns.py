@@ -204,7 +204,17 @@ class ReplyForm(PageForm):
 
 
 class ReasonForm(PageForm):
-    reason = forms.CharField(label="Reason", max_length=MAX_REASON, help_text="This is recorded in the audit log.")
+    reason = forms.CharField(
+        label="Reason", max_length=MAX_REASON, help_text="This is recorded in the audit log. Don’t name people."
+    )
+
+
+class ReopenForm(ReasonForm):
+    reason = forms.CharField(
+        label="Reason",
+        max_length=MAX_REASON,
+        help_text="The adjudicator reads it, and it is recorded in the audit log. Don’t name people.",
+    )
 
 
 class AssignForm(PageForm):

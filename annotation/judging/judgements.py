@@ -78,6 +78,13 @@ def fallback_verdict(imported: Collection[str]) -> tuple[Verdict, JudgementOrigi
     return majority(imported), JudgementOrigin.IMPORT if imported else JudgementOrigin.PEOPLE
 
 
+def taken_back(pool: Pool) -> QuerySet[Judgement]:
+    """Return judgements that no longer hold: people are asked about their triples again."""
+    waiting = (ItemState.OPEN, ItemState.DISPUTED)
+    back = pool.judgements.filter(verdict=Verdict.UNDECIDED, origin=JudgementOrigin.PEOPLE)
+    return back.filter(triple__item__state__in=waiting).order_by()
+
+
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
     """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
     now = now or clock.now()

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.enums import Answer, CampaignState, ItemState, SlotState
+from annotation.enums import AnnotationAct, Answer, CampaignState, ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.judging.waiting import most_disputed, not_labelled_by, waiting_disputes
 from annotation.labelling.queue import held_slots
@@ -20,6 +20,7 @@ from annotation.models import Campaign, Flag, Item, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import statements_now
 from core import clock
+from core.models import AuditEntry
 from pooling.graphs.opening import open_graph
 from pooling.questions.relation_names import relation_words
 
@@ -99,6 +100,16 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
         )
         for slot, item, question in zip(slots, found, statements_now(campaign, found), strict=True)
     ]
+
+
+def reopening_reasons(campaign: Campaign, items: Iterable[Item]) -> dict[int, str]:
+    """Return item id -> why a manager reopened it last, for those of these items that are reopened."""
+    about = {f"item {item.pk}": item.pk for item in items if item.reopened}
+    if not about:
+        return {}
+    acts = AuditEntry.objects.filter(pool=campaign.pool, act=AnnotationAct.JUDGEMENT_REOPENED, about__in=about)
+    found = acts.order_by("pk").values_list("about", "details")
+    return {about[text]: details.get("reason", "") for text, details in found}
 
 
 def answer_difference(answers: list[str]) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
+from annotation.judging.judgements import live_labels
 from annotation.labelling.assignments import GivenAnswer, assignment_of
 from annotation.labelling.own_labels import changeable_tickets
 from annotation.labelling.places import (
@@ -24,7 +25,7 @@ from annotation.labelling.places import (
     place_of_ticket,
 )
 from annotation.models import Campaign, SurplusLabel
-from annotation.models.slot import lease_of
+from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.sources.evidence import check_evidence, clean_link
 from annotation.sources.verified import VerifiedSources, verified
 from core import clock
@@ -187,10 +188,16 @@ def _check_form(given: GivenAnswer) -> None:
         raise AnswerRefused(told.format(cause=given.cause, causes=", ".join(Cause.values)))
 
 
+def _confirms(place: Place, answer: str) -> bool:
+    """Return whether both labels of a reopened item say what is decided: no answer was wrong, so no reason is asked."""
+    labels = live_labels().filter(item=place.item_id).exclude(slot__number=ADJUDICATION)
+    return {answer} == set(labels.values_list("answer", flat=True)) != {Answer.CANT_TELL}
+
+
 def _check(place: Place, given: GivenAnswer, sources: VerifiedSources | None) -> None:
     if given.cause and not place.needs_reason:
         raise AnswerRefused(_("Only a decision of a dispute has a reason of this kind. Send the answer without it."))
-    if place.needs_reason and not given.cause and not given.comment:
+    if place.needs_reason and not given.cause and not given.comment and not _confirms(place, given.answer):
         raise AnswerRefused(_("An adjudicator gives a reason: choose one, or write one sentence."))
     known = sources or verified(Campaign.objects.get(pk=place.campaign_id))
     check_evidence(given.source_url, known.hosts(place.relation), EvidenceRule(place.evidence_rule), given.answer)

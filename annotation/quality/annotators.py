@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 from django.contrib.auth.models import User
-from django.db.models import Q, Sum
+from django.db.models import Exists, OuterRef, Q, Sum
 
 from annotation.enums import Answer, Cause, CheckKind, SlotState, Verdict
 from annotation.judging.judgements import live_labels
@@ -139,15 +139,15 @@ def annotators(campaign: Campaign) -> list[Annotator]:
     return [Annotator(person, roles.get(person.pk, ""), work[person.pk]) for person in people]
 
 
-def annotator_detail(campaign: Campaign, person: User) -> AnnotatorDetail:
-    """Return the figures of one person, in all and by week of the answer, and their last labels."""
+def annotator_detail(campaign: Campaign, person: User, *, overturned: bool = False) -> AnnotatorDetail:
+    """Return the figures of one person, in all and by week of the answer, and their last labels (overturned ones)."""
     weeks = _work(campaign, lambda _, when: week_of(when), person)
     return AnnotatorDetail(
         person=person,
         roles=roles_in(campaign).get(person.pk, ""),
         work=sum(weeks.values(), Work()),
         weeks=sorted(weeks.items()),
-        last=_last_labels(campaign, person),
+        last=_last_labels(campaign, person, overturned),
     )
 
 
@@ -258,14 +258,14 @@ def _add_checks(found: dict[Key, Work], key: Callable[[int, datetime], Key], ans
         work.gold_cant_tell += answer == Answer.CANT_TELL
 
 
-def _last_labels(campaign: Campaign, person: User) -> list[LastLabel]:
+def _last_labels(campaign: Campaign, person: User, overturned: bool) -> list[LastLabel]:
     graph = open_graph(campaign.pool.graph)
-    labels = list(
-        live_labels()
-        .filter(item__campaign=campaign, annotator=person)
-        .select_related("slot", "template", "item__triple__judgement")
-        .order_by("-id")[:LAST]
-    )
+    found = live_labels().filter(item__campaign=campaign, annotator=person)
+    if overturned:
+        decisions = live_labels().filter(item=OuterRef("item"), slot__number=ADJUDICATION)
+        others = decisions.exclude(answer=OuterRef("answer")).exclude(answer=Answer.CANT_TELL)
+        found = found.exclude(slot__number=ADJUDICATION).filter(Exists(others))
+    labels = list(found.select_related("slot", "template", "item__triple__judgement").order_by("-id")[:LAST])
     slots = [label.slot_id for label in labels]
     spent = dict(
         Label.objects.filter(slot__in=slots).order_by().values_list("slot_id").annotate(spent=Sum("active_ms"))

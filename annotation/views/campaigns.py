@@ -20,7 +20,7 @@ from annotation.campaigns.outlook import outlook
 from annotation.campaigns.overview import FEW, Overview, overview, pace, timed_labels
 from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
-from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, RulesForm, StateForm
+from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, ReopenForm, RulesForm, StateForm
 from annotation.forms.release import OpenForm
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
@@ -214,7 +214,7 @@ def triples_bulk(request: SignedInRequest, name: str) -> HttpResponse:
         done = None if given is None else len(given)
         left = [pk for pk in ids if pk not in (given or ()) and pk not in found.refused]
     else:
-        form, left = ReasonForm(request.POST if "reason" in request.POST else None), []
+        form, left = _FORMS.get(act, ReasonForm)(request.POST if "reason" in request.POST else None), []
         done = attempt(form, lambda asked: act_on_items(campaign, act, ids, by=request.user, reason=asked["reason"]))
     if done is not None:
         person = form.cleaned_data.get("person")
@@ -242,7 +242,7 @@ def triple(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     campaign = find_campaign(request, name)
     item = get_object_or_404(campaign.items.select_related("triple"), pk=pk)
     item.campaign = campaign
-    forms = {act: ReasonForm(posted(request, act), auto_id=f"{act}_%s") for act in _ACTS}
+    forms = {act: form(posted(request, act), auto_id=f"{act}_%s") for act, form in _FORMS.items()}
     if request.method == "POST" and (done := do_act(request, _ACTS, forms, item)):
         messages.success(request, done)
         return redirect("campaign-triple", name, pk)
@@ -265,3 +265,4 @@ def _return(item: Item, asked: dict[str, Any], by: User) -> str:
 
 
 _ACTS = {"reopen": _reopen, "return": _return}
+_FORMS = {"reopen": ReopenForm, "return": ReasonForm}

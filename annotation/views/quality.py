@@ -85,8 +85,9 @@ def annotator(request: SignedInRequest, name: str, pk: int) -> HttpResponse:
     person = get_object_or_404(User, pk=pk)
     if not took_part(campaign, person):
         raise Http404
-    detail, template = annotator_detail(campaign, person), "annotation/quality/annotator.html"
-    return no_store(campaign_page(request, campaign, template, {"detail": detail, "last": LAST}))
+    only = request.GET.get("labels") == "overturned"
+    context = {"detail": annotator_detail(campaign, person, overturned=only), "last": LAST, "only_overturned": only}
+    return no_store(campaign_page(request, campaign, "annotation/quality/annotator.html", context))
 
 
 @require_GET

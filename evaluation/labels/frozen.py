@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from annotation.enums import JudgementOrigin, Verdict
-from annotation.judging.judgements import live_labels
+from annotation.judging.judgements import live_labels, taken_back
 from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.simulation.simulate import simulated_labels
@@ -128,7 +128,8 @@ def facts(pool: Pool, triples: np.ndarray, state: np.ndarray) -> Frozen:
 def _judged(pool: Pool, of_id: dict[int, int], settled: np.ndarray) -> None:
     """Write how the triples that have a judgement came to it."""
     adjudicated = adjudicated_triples(pool)
-    rows = pool.judgements.order_by().values_list("triple_id", "verdict", "origin")
+    holding = pool.judgements.exclude(pk__in=taken_back(pool).values("pk"))
+    rows = holding.order_by().values_list("triple_id", "verdict", "origin")
     for triple, verdict, origin in rows.iterator(chunk_size=5000):
         if triple in of_id:
             settled[of_id[triple]] = SETTLED.index(how_settled(verdict, origin, triple in adjudicated))

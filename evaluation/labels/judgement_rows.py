@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from annotation.enums import Verdict
+from annotation.judging.judgements import taken_back
 from annotation.models import Judgement
 from evaluation.labels.frozen import adjudicated_triples, how_settled
 from evaluation.labels.qrels import STATE_NAMES
@@ -34,12 +35,13 @@ class JudgementRow(NamedTuple):
 
 
 def judgement_rows(pool: Pool, triples: Sequence[PooledTriple]) -> list[JudgementRow]:
-    """Return a row for each of these triples of the pool, read with their judgements; one query more."""
+    """Return a row for each of these triples of the pool, read with their judgements; two queries more."""
     graph = open_graph(pool.graph)
     adjudicated = adjudicated_triples(pool, [triple.pk for triple in triples])
+    back = set(taken_back(pool).filter(triple__in=triples).values_list("triple_id", flat=True))
     rows = []
     for triple in triples:
-        judgement: Judgement | None = getattr(triple, "judgement", None)
+        judgement: Judgement | None = None if triple.pk in back else getattr(triple, "judgement", None)
         state, settled = _now(triple, judgement, triple.pk in adjudicated)
         keys = graph.entities[triple.head], graph.relations[triple.relation], graph.entities[triple.tail]
         decided = judgement.decided_at if judgement else None

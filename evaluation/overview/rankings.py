@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.charts.marks import look
 from evaluation.browse.pool_states import LEGEND
 from evaluation.enums import EvaluationJob
-from evaluation.labels.pool_table import version
+from evaluation.labels.pool_table import version, whole_table
 from evaluation.measures.judged import top_shares
 from evaluation.measures.registry import Measure, parse_measure
 from evaluation.sections.compared import compared_notes
@@ -42,6 +43,11 @@ class RankChange:
     high: float | None = None
 
     @property
+    def colour(self) -> str:
+        """Return the class of its colour on every page."""
+        return look({"system": self.series - 1})
+
+    @property
     def moved(self) -> int:
         """Return the places gained (positive) or lost (negative)."""
         return self.sparse - self.completed
@@ -60,9 +66,17 @@ class SlopeLine(NamedTuple):
 
 
 def rank_changes(
-    sparse: dict[str, Any], completed: dict[str, Any], measure: Measure, sure: dict[str, Any] | None = None
+    sparse: dict[str, Any],
+    completed: dict[str, Any],
+    measure: Measure,
+    sure: dict[str, Any] | None = None,
+    series: dict[str, int] | None = None,
 ) -> list[RankChange]:
-    """Return the systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties."""
+    """Return the systems in the order of the completed labels. Values are compared at 1e-12, so ties stay ties.
+
+    `series` numbers their colours; without it they are numbered as they come.
+    """
+    series = series or {name: i for i, name in enumerate(sparse, 1)}
     found = []
     spans = dict(zip(sparse, zip(sure["low"], sure["high"], strict=True), strict=True)) if sure else {}
     names = [n for n in sparse if sparse[n][measure.name] is not None and completed[n][measure.name] is not None]
@@ -72,11 +86,12 @@ def rank_changes(
         own = round(values[name][measure.name], 12)
         return 1 + sum(sign * (round(values[other][measure.name], 12) - own) > 0 for other in names)
 
-    for series, name in enumerate(sparse, 1):
+    for name in sparse:
         if name in names:
             by_seeds, now = sparse[name][measure.name], completed[name][measure.name]
             span = spans.get(name, (None, None))
-            found.append(RankChange(name, series, place(sparse, name), place(completed, name), by_seeds, now, *span))
+            places = place(sparse, name), place(completed, name)
+            found.append(RankChange(name, series[name], *places, by_seeds, now, *span))
     return sorted(found, key=lambda p: (p.completed, p.sparse, p.system))
 
 
@@ -145,7 +160,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
     content = kept.content
     sparse, completed = content["seeds"], content["current"]
     sure = content["places"][measure.name]
-    found = rank_changes(sparse["systems"], completed["systems"], measure, sure)
+    found = rank_changes(sparse["systems"], completed["systems"], measure, sure, content["series"])
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
     lines, rows = slope_lines(found), _rows(content)
     places = {line.change.system: place for place, line in enumerate(lines)}
@@ -197,6 +212,7 @@ def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:
             key: metrics(pool, key, names, seeds=settings.seeds, systems=settings.systems)
             for key in ("seeds", "current")
         },
+        "series": {name: i for i, name in enumerate(whole_table(pool).systems, 1) if name in table.systems},
         "seed_notes": seed_notes(context),
         "draws_seeds": draws_seeds(context),
         "taus": {name: _tau(row["tau_b"]) for name, row in taus.items()},
@@ -231,9 +247,14 @@ def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
         family = current.get("families", {}).get(system)
         return found | {part: family[part][name] for part in ("mean", "sd")} if family else found
 
+    shown = (*RANKING, *BESIDE)
     return [
-        {"system": system, "series": series, "cells": [cell(system, name) for name in (*RANKING, *BESIDE)]}
-        for series, system in enumerate(completed, 1)
+        {
+            "system": system,
+            "colour": look({"system": content["series"][system] - 1}),
+            "cells": [cell(system, name) for name in shown],
+        }
+        for system in completed
     ]
 
 

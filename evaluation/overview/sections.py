@@ -106,12 +106,12 @@ def _taus(found: Json) -> list[list[Cell]]:
 
 def overview_chart(found: Json) -> Chart:
     """Return the slope chart of an overview; it needs a line."""
-    lines, systems = found["lines"], [row["system"] for row in found["rows"]]
+    lines = found["lines"]
     rows = {line.change.system: i for i, line in enumerate(found["left"], 1)}
     drawn = []
     for row, place in enumerate((line.change for line in lines), 1):
         ends = {"left": place.sparse, "right": place.completed, "left_row": rows[place.system], "right_row": row}
-        drawn.append({"system": systems.index(place.system), "name": place.system, **ends})
+        drawn.append({"system": place.series - 1, "name": place.system, **ends})
     label = f"Places by {found['measure'].label}, from seeds only to current labels"
     return Chart("slope", label, {"left": "seeds only", "right": "current labels", "lines": drawn})
 

@@ -53,9 +53,9 @@ def by_work(context: Context) -> list[Section]:
 
 def _left(made: Plan) -> Section:
     names = {
-        "target": f"to an interval of Kendall's tau from {made.aim.target:.2f} up",
-        "budget": "to the budget",
-        "pool": "to the end of the pool",
+        "target": f"the interval of Kendall's tau begins at {made.aim.target:.2f}",
+        "budget": "the budget is used up",
+        "pool": "the pool is judged",
     }
     reasons, ends = {"target": made.forecast.reason, "budget": NO_BUDGET, "pool": ""}, made.ends()
     no_hours = {end: reasons[end] if labels is None else NOT_MEASURED for end, labels in ends.items()}

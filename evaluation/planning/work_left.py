@@ -12,6 +12,7 @@ import numpy as np
 from django.db.models import Count, Max, Q
 
 from annotation.enums import ItemState, SlotState
+from annotation.judging.judgements import taken_back
 from annotation.models import Campaign, Item, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.quality.annotators import annotators
@@ -130,7 +131,7 @@ class Work:
 
 def work_of(pool: Pool) -> Work:
     """Return the work of a pool; without a campaign each unjudged triple for people waits for two labels."""
-    to_judge = pool.triples.filter(reason="", judgement=None).count()
+    to_judge = pool.triples.filter(reason="", judgement=None).count() + taken_back(pool).count()
     campaign = Campaign.objects.filter(pool=pool).first()
     if campaign is None:
         return Work(0, to_judge, 2 * to_judge, to_judge, Share(0, 0))

@@ -55,3 +55,23 @@ def matrix(label: str, names: Sequence[str], values: Any, **look: Any) -> Chart:
     """Return a chart of a square of numbers, float [names, names]; empty where undefined."""
     rows = [numbers(row) for row in values]
     return Chart("matrix", label, {"rows": names, "columns": names, "values": rows, **look})
+
+
+def numbered(section: Json, places: Sequence[int]) -> Json:
+    """Return the content of a section with its i-th system numbered `places[i]`, which decides its colour."""
+    chart = section.get("chart")
+    if not chart or list(places) == list(range(len(places))):
+        return section
+    data = _renumbered(chart["data"], places)
+    if chart["kind"] == "winners":
+        data["best"] = [[places[i] if i >= 0 else i for i in row] for row in data["best"]]
+    return {**section, "chart": {**chart, "data": data}}
+
+
+def _renumbered(data: Any, places: Sequence[int]) -> Any:
+    if isinstance(data, dict):
+        return {
+            key: places[own] if key == "system" and isinstance(own, int) else _renumbered(own, places)
+            for key, own in data.items()
+        }
+    return [_renumbered(own, places) for own in data] if isinstance(data, list | tuple) else data

@@ -26,8 +26,9 @@ from core.jobs.lifecycle import live_workers, start_job
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
-from evaluation.labels.pool_table import pool_table, ranks_version, version
+from evaluation.labels.pool_table import pool_table, ranks_version, version, whole_table
 from evaluation.models import Figure
+from evaluation.sections.builders import numbered
 from evaluation.sections.compared import compared_notes, compared_of
 from evaluation.sections.section import Analysis, Part
 from evaluation.sections.seed_notes import seed_notes
@@ -36,7 +37,7 @@ from pooling.models import Pool
 
 # Seeds, the full test set and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 18  # of the content: one more whenever numbers or words of figures change
+FORM = 19  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
 BUSY = "Somebody else's visit is computing this right now. Load the page again in a moment."
@@ -169,7 +170,9 @@ def _part_figure(
 ) -> Figure:
     def compute() -> Content:
         context = analysis.context(pool, _of_part(part, settings), tell)
-        sections = [section.content() for section in part.compute(context)]
+        every = whole_table(pool).systems
+        places = [every.index(name) for name in context.systems]
+        sections = [numbered(section.content(), places) for section in part.compute(context)]
         found = compared_of(context)
         if sections and (part.labels or part.key == analysis.parts[0].key):  # once a page, and where labels differ
             told = [*compared_notes(found), *([] if part.labels else seed_notes(context, asked=settings.by_family))]

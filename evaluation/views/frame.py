@@ -11,7 +11,7 @@ from annotation.enums import ItemState
 from annotation.models import Campaign
 from core.enums import LIVE
 from core.models import Job
-from core.people.roles import can_evaluate
+from core.people.roles import can_evaluate, can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required, no_store
 from evaluation.browse.own_search import search_own
 from evaluation.browse.site_search import search_site
@@ -49,9 +49,9 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@manager_required
+@evaluator_required
 def attention(request: SignedInRequest) -> HttpResponse:
-    """Return counts that ask a manager for action: running jobs of the site, and notices."""
+    """Return the running jobs of the site, and for a manager how many notices are new."""
     return no_store(JsonResponse(_of_site(request.user)))
 
 
@@ -67,4 +67,5 @@ def pool_attention(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _of_site(person: User) -> dict[str, int]:
-    return {"jobs": Job.objects.filter(state__in=LIVE).count(), "notices": unseen(person)}
+    counts = {"jobs": Job.objects.filter(state__in=LIVE).count()}
+    return counts | {"notices": unseen(person)} if can_manage(person) else counts

@@ -19,7 +19,7 @@ from pooling.systems.shown_names import shown_name
 
 SEED_FILE_BYTES = 5_000_000
 MEASURED = "Measured: the median of the last {:,} labels of people on this site."
-ASSUMED = "Assumed: no label of this site has a time yet. Correct it after the first labels."
+ASSUMED = "Assumed: too few labels of this site have a measured time. Correct it after the first labels."
 POOL_FILE_BYTES = 20_000_000
 FILTERS_ABOUT = (
     "What a filter takes is assumed negative, and no person is asked. They can be changed until the campaign opens."

@@ -18,6 +18,9 @@ const used = document.querySelector("[data-rule]"); // whose link goes with the 
 const box = document.querySelector("[data-causes]");
 const returning = document.querySelector('[data-act="return"]');
 const causes = [...box.querySelectorAll("[data-cause]")];
+const head = box.querySelector(".causes-head");
+const oneWrong = head.textContent;
+const reopened = document.querySelector("[data-reopened]");
 const page = new Page();
 let given = {}; // the two answers by their names
 let chosen = ""; // the answer that waits for its reason
@@ -59,6 +62,10 @@ function areAlike() {
   const [one, other] = Object.values(given);
   return hasLink(one) && one.source_url === other?.source_url && one.passage === other.passage;
 }
+
+// Whether both answers are the same: the item was reopened. A decision that confirms them needs no reason.
+const areEqual = () => new Set(Object.values(given).map(({ answer }) => answer)).size === 1;
+const confirms = (answer) => answer !== "?" && areEqual() && Object.values(given)[0].answer === answer;
 
 // What each answer will take, or whose link the decision has: always in sight, before anything is sent.
 function whose() {
@@ -159,6 +166,9 @@ const one = new Disputes(page, words, SAID, {
     for (const answer of item.answers) cards.set(answer.name, givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
     document.querySelector("[data-given]").replaceChildren(...cards.values());
     if (areAlike()) [...cards.values()][1].querySelector("[data-take]").parentElement.remove();
+    head.textContent = areEqual() ? words.bothWrong : oneWrong;
+    reopened.hidden = item.reopened === null;
+    reopened.textContent = item.reopened ? words.reopenedFor.replace("{reason}", item.reopened) : words.reopenedOnly;
     reason.value = comment;
     quoted = taken = { link: "", passage: "" };
     say(null);
@@ -169,8 +179,14 @@ const one = new Disputes(page, words, SAID, {
   },
   linkChanged: tell,
   check(answer) {
-    if (!isReasoned) choose(answer);
-    return isReasoned;
+    if (isReasoned) return true;
+    if (confirms(answer)) {
+      cause = "";
+      takeAgreed(answer);
+      return true;
+    }
+    choose(answer);
+    return false;
   },
   comment: () => reason.value.trim(),
   value: () => reason.value.trim(),

@@ -15,6 +15,7 @@ const fields = why.closest(".evidence-fields");
 const problem = document.getElementById("why-error");
 const save = document.querySelector("[data-save-why]");
 const labels = { comment: document.querySelector("[data-comment-label]"), why: document.querySelector("[data-why-label]") };
+const cancels = labels.why.querySelector(".keys-line");
 const page = new Page();
 const kept = { comment: "", reason: "" }; // the one that the field does not show
 let isAsked = false; // whether "can't tell" waits for its reason
@@ -30,6 +31,7 @@ function ask(is) {
   }
   labels.why.hidden = save.hidden = !is;
   labels.comment.hidden = is;
+  cancels.hidden = before() === "?"; // there Esc keeps the answer and goes on
   fields.classList.toggle("asks", is);
   page.bar.mark(is ? "?" : before());
   showProblem(problem, null, why);

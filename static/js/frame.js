@@ -23,6 +23,14 @@ showCounts();
 setInterval(showCounts, COUNTS_EVERY);
 document.addEventListener("visibilitychange", showCounts);
 
+// A form that was refused shows its first problem; what was done is told on top, wherever the address points.
+function showOutcome() {
+  const wrong = document.querySelector("main [aria-invalid=true]"), told = document.querySelector("main .messages");
+  if (wrong) (wrong.matches("input, select, textarea") ? wrong : wrong.querySelector("input") ?? wrong).focus();
+  else if (told && location.hash) told.scrollIntoView({ block: "center" });
+}
+addEventListener("load", showOutcome);
+
 const sidebar = document.querySelector("#sidebar");
 
 function showCurrent() {

@@ -63,7 +63,7 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-triples": (("town-pool",), EVALUATORS),
     "pool-switch": ((), EVALUATORS),
     "pool-attention": (("town-pool",), MANAGERS),
-    "attention": ((), MANAGERS),
+    "attention": ((), EVALUATORS),
     "notices": ((), MANAGERS),
     "search": ((), EVERYBODY),
     "pool-seeds": (("town-pool",), EVALUATORS),

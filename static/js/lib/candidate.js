@@ -4,9 +4,8 @@ import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, searchable, shorten } from "./evidence.js";
 import { cleanLink, problemOf } from "./links.js";
 import { message, show, showProblem } from "./messages.js";
-import { filled, gettext } from "./words.js";
+import { SAID, filled, gettext } from "./words.js";
 
-export const SAID = { Y: gettext("Yes"), N: gettext("No"), "?": gettext("Can’t tell") };
 const STATE = {
   waiting: gettext("sent in a moment"),
   unsent: gettext("not saved yet"),

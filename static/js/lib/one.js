@@ -6,12 +6,13 @@ import { Fold } from "./fold.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
-import { gettext } from "./words.js";
+import { SAID, filled, gettext } from "./words.js";
 
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
-const CHANGING = message("changing", gettext("Reopened: your answer counts until you give another one. The same one again goes on."));
+const changing = (answer) => message("changing", filled(gettext("You answered {answer}; another answer replaces it. Esc keeps it and goes on."), { answer: SAID[answer] }));
+const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another question."), { answer: SAID[answer] }));
 
 export class One {
   // more: {shown(item, comment, reason), check(answer), comment(answer), answered(), value(), reason(), extra(), linkChanged()} of the page
@@ -123,7 +124,7 @@ export class One {
     this.link.offer("copied", "");
     this.fillSearches();
     this.page.bar.mark(row.done?.given.answer ?? "");
-    if (row.done) this.page.say("info", CHANGING);
+    if (row.done) this.page.say("info", changing(row.done.given.answer));
     else this.page.forget("changing");
     this.more.shown(item, row.done ? row.done.given.comment : drafts.comments.get(item.slot) ?? "", row.done ? "" : drafts.why.get(item.slot) ?? "");
     this.page.clock.restart();
@@ -182,9 +183,10 @@ export class One {
   // Back from an undo without a change.
   keep() {
     if (!this.row?.done) return;
-    this.page.say("info", null);
+    const { answer } = this.row.done.given;
     this.row = null;
     this.next();
+    if (this.row) this.page.say("info", keptAnswer(answer));
   }
 
   keepDraft() {

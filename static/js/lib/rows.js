@@ -3,12 +3,12 @@
 import { Bulk } from "./bulk.js";
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
-import { CandidateRow, SAID } from "./candidate.js";
+import { CandidateRow } from "./candidate.js";
 import { Fold } from "./fold.js";
 import { LinkField } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
-import { filled, gettext, number } from "./words.js";
+import { SAID, filled, gettext, ngettext, number } from "./words.js";
 
 const WIDE = matchMedia("(min-width: 721px)");
 
@@ -41,7 +41,7 @@ export class Rows {
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       r: () => this.bulk.begin(),
-      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn(),
+      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn() || this.sayOpen(),
     };
   }
 
@@ -114,6 +114,11 @@ export class Rows {
     if (this.nextButton.hidden) return false;
     this.nextGroup();
     return true;
+  }
+
+  sayOpen() {
+    const open = [...this.rows.values()].filter((shown) => !shown.row.done).length;
+    if (open) this.page.say("info", message("open", filled(ngettext("Enter goes on when all rows are answered: {n} is open.", "Enter goes on when all rows are answered: {n} are open.", open), { n: number(open) })));
   }
 
   nextGroup() {

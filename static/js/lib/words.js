@@ -9,3 +9,6 @@ export const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => 
 
 // A number as the language of the page writes it.
 export const number = (value) => value.toLocaleString(document.documentElement.lang);
+
+// An answer as people read it.
+export const SAID = { Y: gettext("Yes"), N: gettext("No"), "?": gettext("Can’t tell") };

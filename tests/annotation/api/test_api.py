@@ -284,7 +284,7 @@ def test_adjudicator_sees_both_answers_without_names(world, as_user, dispute) ->
     Label.objects.filter(annotator=world.ben).update(active_ms=9000, comment="", source_url="")
     body = post(as_user(world.ada), DISPUTED).json()
     (item,) = body["items"]
-    assert set(item) == ITEM | {"answers"}
+    assert set(item) == ITEM | {"answers", "reopened"}
     assert [answer["name"] for answer in item["answers"]] == ["A", "B"]
     assert sorted([tuple(answer.values())[1:] for answer in item["answers"]]) == [
         ("N", "", "", "", False),

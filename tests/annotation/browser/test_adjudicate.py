@@ -8,6 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
 from annotation.enums import FlagKind
+from annotation.labelling.withdraw import reopen_judgement
 from annotation.messages.flags import answer_flag
 from annotation.models import Flag, Item, Label, Slot
 from annotation.sources.verified import choose_sources
@@ -131,6 +132,21 @@ def test_same_link_with_other_passages_leaves_the_choice(world, disputed, open_p
     pressed["Y"].click()
     expect(pressed["Y"]).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#passage")).to_have_value("")
+
+
+def test_reopened_item_says_why_and_one_key_confirms_its_labels(world, open_page) -> None:
+    item = Item.objects.earliest("order")
+    label_item(world, item, ann="N", ben="N")
+    windows_closed(item)
+    reopen_judgement(item, by=world.manager, reason="A source has changed.")
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    shoot(page, "reopened")
+    expect(page.locator("[data-reopened]")).to_contain_text("A source has changed.")
+    expect(page.locator(".causes-head")).to_have_text("Why were both answers wrong?")
+    press(page, "n")
+    saved(page, 3)
+    assert (Label.objects.latest("pk").answer, Label.objects.latest("pk").cause) == ("N", "")
 
 
 def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_page) -> None:

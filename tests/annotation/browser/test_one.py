@@ -216,8 +216,10 @@ def test_undo_twice_goes_back_two_and_escape_leaves_both(no_links, open_page) ->
     third = question(page)
     press(page, "u", "u")
     assert question(page) == first
+    shows(notice(page, "info"), "changing")
     press(page, "Escape")
     assert question(page) == third
+    shows(notice(page, "info"), "kept")
     saved(page, 2)
 
 

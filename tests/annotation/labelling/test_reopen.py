@@ -2,8 +2,10 @@
 
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
+from annotation.api.serializers import disputes_data
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release_all
@@ -12,7 +14,11 @@ from annotation.labelling.withdraw import reopen_judgement, return_dispute, retu
 from annotation.models import Label
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person
-from tests.annotation.factories import claim, decide, decided, label_and_release, outcome_of, windows_closed
+from evaluation.labels.frozen import SETTLED, facts
+from evaluation.labels.judgement_rows import judgement_rows
+from evaluation.planning.work_left import work_of
+from pooling.models import PooledTriple
+from tests.annotation.factories import answer, claim, decide, decided, label_and_release, outcome_of, windows_closed
 
 # -- an item back to the pool --------------------------------------------------
 
@@ -130,3 +136,45 @@ def test_change_after_reopening_behaves_as_ever(world, item, other) -> None:
     state, _, answers, waiting = outcome_of(item)
     assert answers == {1: "N", 2: other}
     assert (state, waiting) == ("disputed", [3])
+
+
+def test_decision_that_confirms_both_labels_of_a_reopened_item_needs_no_reason(world, item) -> None:
+    label_and_release(world, item, ann="N", ben="N")
+    windows_closed(item)
+    reopen_judgement(item, by=world.manager, reason="A source has changed.")
+    (slot,) = claim_disputed(world.campaign, world.ada)
+    assert disputes_data(world.campaign, [slot])["items"][0]["reopened"] == "A source has changed."
+    with pytest.raises(AnswerRefused, match="gives a reason"):
+        answer(world.ada, slot, "Y", comment="")
+    answer(world.ada, slot, "N", comment="")
+    assert outcome_of(item) == ("settled", "negative", {1: "N", 2: "N", 3: "N"}, [])
+
+
+def test_decision_of_a_dispute_needs_a_reason(world, item) -> None:
+    label_and_release(world, item, ann="Y", ben="N")
+    windows_closed(item)
+    (slot,) = claim_disputed(world.campaign, world.ada)
+    assert disputes_data(world.campaign, [slot])["items"][0]["reopened"] is None
+    for given in "YN":
+        with pytest.raises(AnswerRefused, match="gives a reason"):
+            answer(world.ada, slot, given, comment="")
+
+
+def test_triple_whose_judgement_was_taken_back_is_open_until_it_is_judged_again(world, item) -> None:
+    label_and_release(world, item, ann="N", ben="N")
+    windows_closed(item)
+    left = work_of(world.pool).to_judge
+    reopen_judgement(item, by=world.manager, reason="A source has changed.")
+    assert (how_settled_now(world, item), work_of(world.pool).to_judge) == ("open", left + 1)
+    decided(world, item, "?")
+    assert (how_settled_now(world, item), work_of(world.pool).to_judge) == ("undecided", left)
+
+
+def how_settled_now(world, item) -> str:
+    """Return how the triple of an item is settled, as a test set and the list of triples say."""
+    triple = PooledTriple.objects.select_related("judgement").get(pk=item.triple_id)
+    keys = np.array([[triple.head, triple.relation, triple.tail]], dtype=np.int32)
+    (exported,) = facts(world.pool, keys, np.zeros(1, dtype=np.int8)).settled
+    (row,) = judgement_rows(world.pool, [triple])
+    assert (row.state, row.settled) == ("unjudged", SETTLED[exported])
+    return row.settled

@@ -99,6 +99,17 @@ def test_overturn_rate(world, items):
     assert (work_of(world, world.ada).decisions, work_of(world, world.ada).labels) == (3, 0)
 
 
+def test_overturned_labels_can_be_looked_at_alone(world, items):
+    label_all(world, items[:5], "YY?YN", "NNNYY")
+    for slot in claim_disputed(world.campaign, world.ada, 50, wait_for_windows=False):
+        answer(world.ada, slot, "?" if slot.item_id == items[4].pk else "N")
+    for person in (world.ann, world.ben, world.ada):
+        found = annotator_detail(world.campaign, person, overturned=True)
+        assert len(found.last) == found.work.overturned
+    rows = annotator_detail(world.campaign, world.ann, overturned=True).last
+    assert [row.label.item_id for row in rows] == [items[2].pk, items[1].pk, items[0].pk]
+
+
 def test_reasons_of_adjudicators_are_counted_where_they_overturned(world, items):
     label_all(world, items[:4], "YY?Y", "NNNY")
     disputes = claim_disputed(world.campaign, world.ada, wait_for_windows=False)

@@ -139,13 +139,13 @@ def test_labels_and_hours_left(labelled: Pool, monkeypatch):
     section = sections_of(ANALYSIS, context_of(labelled))["left"]
     rows = {row[0]: row[1:] for row in section.tables[0].rows}
     left = work_of(labelled).labels_left
-    assert rows["to the end of the pool"][0] == {"value": left.value, "low": left.low, "high": left.high}
-    assert rows["to the budget"][0] == {"value": 100.0, "low": 100.0, "high": 100.0}
-    assert rows["to the budget"][1] == {"value": None, "reason": NOT_MEASURED}
+    assert rows["the pool is judged"][0] == {"value": left.value, "low": left.low, "high": left.high}
+    assert rows["the budget is used up"][0] == {"value": 100.0, "low": 100.0, "high": 100.0}
+    assert rows["the budget is used up"][1] == {"value": None, "reason": NOT_MEASURED}
     monkeypatch.setattr("evaluation.planning.forecast.pace_of", lambda pool: Pace(Span(36, 18, 72), 50, 2))
     section = sections_of(ANALYSIS, context_of(labelled))["left"]
     rows = {row[0]: row[1:] for row in section.tables[0].rows}
-    assert rows["to the budget"][1] == {"value": 1.0, "low": 0.5, "high": 2.0}
+    assert rows["the budget is used up"][1] == {"value": 1.0, "low": 0.5, "high": 2.0}
     assert "Pace 36 s of active time a label (the quickest 18 s, the slowest 72 s)" in section.caption
 
 

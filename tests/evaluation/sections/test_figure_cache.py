@@ -11,9 +11,18 @@ from core.models import Job
 from evaluation.labels.pool_table import systems_with_runs
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure
+from evaluation.overview.rankings import overview
 from evaluation.pages.registry import get_analysis
 from evaluation.sections import figure_cache
-from evaluation.sections.figure_cache import FigureBusy, current_figure, figure_version, part_job, part_key, start_part
+from evaluation.sections.figure_cache import (
+    FigureBusy,
+    current_figure,
+    figure_version,
+    part_figure,
+    part_job,
+    part_key,
+    start_part,
+)
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.graphs.opening import open_graph
@@ -189,3 +198,52 @@ def test_other_parts_are_kept_by_question_set(labelled: Pool):
     part = analysis.part("labels")
     keys = {part_key(analysis, part, Settings(questions=one)) for one in ("grown", "original")}
     assert len(keys) == 2
+
+
+# -- colours ----------------------------------------------------------------------------------------------------
+
+
+def numbers_by_name(found, systems: list[str]) -> dict[str, set[int]]:
+    """Collect the number of each system in charts, however deep."""
+    if isinstance(found, list):
+        parts = found
+    elif isinstance(found, dict):
+        parts = list(found.values())
+        if found.get("name") in systems and isinstance(found.get("system"), int):
+            parts.append({"one": (found["name"], found["system"])})
+    else:
+        return {found[0]: {found[1]}} if isinstance(found, tuple) and len(found) == 2 else {}
+    merged: dict[str, set[int]] = {}
+    for part in parts:
+        for name, numbers in numbers_by_name(part, systems).items():
+            merged.setdefault(name, set()).update(numbers)
+    return merged
+
+
+@pytest.mark.parametrize("analysis", ["depth", "probe", "measures"])
+def test_system_keeps_its_colour_when_others_are_left_out(labelled: Pool, analysis: str):
+    every = ["transe", "distmult", "complex"]
+    found = get_analysis(analysis)
+    for chosen in ((), ("distmult", "complex"), ("transe", "complex")):
+        charts = []
+        for part in found.parts:
+            figure = part_figure(labelled, found, part, Settings(systems=chosen))
+            charts += [section["chart"] for section in figure.content["sections"] if section["chart"]]
+        numbers = numbers_by_name(charts, every)
+        assert numbers and all(numbers[name] == {every.index(name)} for name in numbers)
+        for chart in charts:
+            if chart["kind"] == "winners":
+                assert {i for row in chart["data"]["best"] for i in row} - {-1} == {
+                    one["system"] for one in chart["data"]["regions"]
+                } - {None}
+
+
+def test_overview_keeps_colours_when_systems_are_left_out(labelled: Pool):
+    all_of_them = {line.change.system: line.change.colour for line in overview(labelled, "micro_mrr")["lines"]}
+    two = overview(labelled, "micro_mrr", Settings(systems=("distmult", "complex")))
+    assert {line.change.system: line.change.colour for line in two["lines"]} == {
+        name: all_of_them[name] for name in ("distmult", "complex")
+    }
+    assert {row["system"]: row["colour"] for row in two["rows"]} == {
+        name: all_of_them[name] for name in ("distmult", "complex")
+    }
