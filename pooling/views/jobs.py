@@ -22,7 +22,7 @@ LOG_LINES = 200
 
 @evaluator_required
 def jobs(request: HttpRequest) -> HttpResponse:
-    rows = Job.objects.select_related("graph", "system__graph", "pool").defer("log", "params").order_by("-id")
+    rows = Job.objects.select_related("graph", "system__graph", "pool").defer("log").order_by("-id")
     state = request.GET.get("state", "")
     if state in JobState.values:
         rows = rows.filter(state=state)
