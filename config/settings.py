@@ -254,6 +254,12 @@ CELERY_TASK_DEFAULT_QUEUE = "cpu"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A message that cannot be sent is sent by a later sweep: neither a request nor a worker's heartbeat waits for long.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0}
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, str | int] = {}
+if CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
+    # seconds; by default a server that hangs is waited for without end. A worker's longest question takes one
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 3}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     _broker = VAR / "broker"
     for _name in ("messages", "control", "processed"):

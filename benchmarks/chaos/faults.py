@@ -20,11 +20,13 @@ import numpy as np
 
 from benchmarks.chaos.site import SILENT, Child, Site, wait_for_answer, worker_command
 
-Wait = Callable[[float], object]  # seconds, or less where the campaign ends
-DATABASE_AWAY, DATABASE_HELD, REDIS_AWAY, DISK_FULL = 3.0, 2.0, 5.0, 8.0  # seconds
+DATABASE_AWAY, DATABASE_HELD, REDIS_AWAY, REDIS_HELD, DISK_FULL = 3.0, 2.0, 5.0, 8.0, 8.0  # seconds
 SKEW = 600.0  # seconds
 LONGEST_PAUSE = 20.0  # seconds
 FOR_A_JOB = 5.0  # seconds that a fault waits for a job to hit
+
+Wait = Callable[[float], object]  # seconds, or less where the campaign ends
+Act = Callable[[Site, np.random.Generator, Wait], str]  # returns what it hit, in words
 
 
 class Excuse(StrEnum):
@@ -40,7 +42,7 @@ class Fault(NamedTuple):
 
     name: str
     about: str
-    do: Callable[[Site, np.random.Generator, Wait], str]  # returns what it hit, in words
+    do: Act
     excuses: Excuse = Excuse.NOTHING
 
 
@@ -133,31 +135,32 @@ def _terminate(site: Site, rng: np.random.Generator, wait: Wait) -> str:
     return f"{len(ended)} connections"
 
 
-def _cut_database(site: Site, rng: np.random.Generator, wait: Wait) -> str:
-    site.cut(site.to_database)
-    try:
-        wait(DATABASE_AWAY)
-    finally:
-        site.mend(site.to_database)
-    return f"for {DATABASE_AWAY:g} s"
+def _cut(relay: str, seconds: float) -> Act:
+    """Return an act that closes the connections to a server, and refuses new ones for a while."""
+
+    def act(site: Site, rng: np.random.Generator, wait: Wait) -> str:
+        site.cut(getattr(site, relay))
+        try:
+            wait(seconds)
+        finally:
+            site.mend(getattr(site, relay))
+        return f"for {seconds:g} s"
+
+    return act
 
 
-def _hold_database(site: Site, rng: np.random.Generator, wait: Wait) -> str:
-    site.to_database.signal(signal.SIGSTOP)
-    try:
-        wait(DATABASE_HELD)
-    finally:
-        site.to_database.signal(signal.SIGCONT)
-    return f"for {DATABASE_HELD:g} s"
+def _hold(relay: str, seconds: float) -> Act:
+    """Return an act that lets a server answer nothing for a while."""
 
+    def act(site: Site, rng: np.random.Generator, wait: Wait) -> str:
+        getattr(site, relay).signal(signal.SIGSTOP)
+        try:
+            wait(seconds)
+        finally:
+            getattr(site, relay).signal(signal.SIGCONT)
+        return f"for {seconds:g} s"
 
-def _cut_redis(site: Site, rng: np.random.Generator, wait: Wait) -> str:
-    site.cut(site.to_redis)
-    try:
-        wait(REDIS_AWAY)
-    finally:
-        site.mend(site.to_redis)
-    return f"for {REDIS_AWAY:g} s"
+    return act
 
 
 def _fill_disk(site: Site, rng: np.random.Generator, wait: Wait) -> str:
@@ -207,9 +210,17 @@ FAULTS = (
         _terminate,
         Excuse.DATABASE,
     ),
-    Fault("database cut", f"connections close and are refused for {DATABASE_AWAY:g} s", _cut_database, Excuse.DATABASE),
-    Fault("database held", f"the database answers nothing for {DATABASE_HELD:g} s", _hold_database),
-    Fault("Redis cut", f"broker and cache are away for {REDIS_AWAY:g} s", _cut_redis),
+    Fault(
+        "database cut",
+        f"connections close and are refused for {DATABASE_AWAY:g} s",
+        _cut("to_database", DATABASE_AWAY),
+        Excuse.DATABASE,
+    ),
+    Fault(
+        "database held", f"the database answers nothing for {DATABASE_HELD:g} s", _hold("to_database", DATABASE_HELD)
+    ),
+    Fault("Redis cut", f"broker and cache are away for {REDIS_AWAY:g} s", _cut("to_redis", REDIS_AWAY)),
+    Fault("Redis held", f"broker and cache answer nothing for {REDIS_HELD:g} s", _hold("to_redis", REDIS_HELD)),
     Fault("disk full", f"the artifact folder takes nothing for {DISK_FULL:g} s", _fill_disk, Excuse.FILES),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import subprocess
 import sys
 
@@ -67,6 +68,32 @@ def test_without_its_database_the_site_says_so_and_when_to_ask_again():
 )
 def test_the_database_is_away_and_no_query_is_wrong(error, away):
     assert is_away(error) is away
+
+
+SEND = """
+import time
+import django
+django.setup()
+from core.jobs.lifecycle import _send
+begin = time.monotonic()
+_send(1, "export")
+print(time.monotonic() - begin)
+"""
+
+
+def test_a_broker_that_accepts_and_never_answers_holds_nobody_for_long():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = os.environ | {"CELERY_BROKER_URL": f"redis://127.0.0.1:{silent.getsockname()[1]}/0"}
+        done = subprocess.run(
+            [sys.executable, "-c", SEND],
+            cwd=settings.BASE_DIR,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert float(done.stdout) < 15
+    assert "job 1: no message could be sent" in done.stderr
 
 
 def test_connections_are_looked_at_before_they_are_used_again():
