@@ -1,6 +1,6 @@
 """The base of forms on pages, a field for small files, and the forms of typed names and API tokens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django import forms
@@ -8,6 +8,7 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.utils.datastructures import MultiValueDict
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from core.enums import TokenScope
 
@@ -42,6 +43,33 @@ class PageForm(forms.Form):
             # numbers of all kinds are IntegerFields
             if isinstance(field, forms.IntegerField) and "_" in str(self[name].data) and name not in self.errors:
                 self.add_error(name, forms.ValidationError(field.error_messages["invalid"], "invalid"))
+
+
+class OwnPasswordForm(PageForm):
+    """Ask for the person's own password too, which `is_password` checks; whoever has only the session stops here."""
+
+    password = forms.CharField(
+        label=_("Current password"),
+        required=False,
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    not_yours: str | Promise = _("This is not your password. Nothing was done.")
+
+    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_password = is_password
+        self.order_fields([name for name in self.fields if name != "password"])
+
+    def needs_password(self) -> bool:
+        return True
+
+    def clean(self) -> dict[str, Any]:
+        asked: dict[str, Any] = super().clean() or {}
+        if not self.errors and self.needs_password() and not self.is_password(asked["password"]):
+            self.add_error("password", forms.ValidationError(str(self.not_yours), "password_incorrect"))
+        return asked
 
 
 class NameField(forms.SlugField):
@@ -101,7 +129,7 @@ KNOWN_BY = "What you will know it by: the script or machine that uses it."
 DAYS = ((7, "1 week"), (30, "30 days"), (90, "90 days"), (365, "1 year"))
 
 
-class TokenForm(PageForm):
+class TokenForm(OwnPasswordForm):
     name = forms.CharField(label="Name", max_length=80, help_text=KNOWN_BY)
     scopes = forms.MultipleChoiceField(
         label="It may",

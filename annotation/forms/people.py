@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, Invitation
 from annotation.people.invitations import MOST_ADDRESSES, MOST_PEOPLE
-from core.forms import PageForm, TypedNameForm, set_choices, set_rows
+from core.forms import OwnPasswordForm, PageForm, TypedNameForm, set_choices, set_rows
 from core.people.roles import CampaignRole, SiteRole
 
 DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 days"))
@@ -181,11 +181,6 @@ def _new_password(label: Any, help_text: Any = "") -> forms.CharField:
     return forms.CharField(label=label, strip=False, max_length=4096, widget=hidden, help_text=help_text)
 
 
-def _own_password() -> forms.CharField:
-    hidden = forms.PasswordInput(attrs={"autocomplete": "current-password"})
-    return forms.CharField(label=_("Current password"), required=False, strip=False, max_length=4096, widget=hidden)
-
-
 class JoinForm(PageForm):
     """A new account by invitation."""
 
@@ -210,21 +205,14 @@ class JoinForm(PageForm):
         return asked
 
 
-class EmailForm(PageForm):
+class EmailForm(OwnPasswordForm):
     """The own e-mail address; a link to a new password goes there, so a change needs the password."""
 
     email = _email(_("Used for a forgotten password only. May be left empty."))
-    password = _own_password()
+    not_yours = NOT_YOUR_PASSWORD
 
-    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.is_password = is_password
-
-    def clean(self) -> dict[str, Any]:
-        asked: dict[str, Any] = super().clean() or {}
-        if not self.errors and self.has_changed() and not self.is_password(asked["password"]):
-            self.add_error("password", forms.ValidationError(NOT_YOUR_PASSWORD, "password_incorrect"))
-        return asked
+    def needs_password(self) -> bool:
+        return self.has_changed()
 
 
 class ChangePasswordForm(PasswordChangeForm):
@@ -241,23 +229,8 @@ class ChangePasswordForm(PasswordChangeForm):
         return typed
 
 
-class ConfirmForm(TypedNameForm):
-    """Confirmation of an erasure: the name of the account must be typed."""
+class ErasureForm(OwnPasswordForm, TypedNameForm):
+    """Confirmation of an erasure: the name of the account must be typed, and the own password."""
 
     wanted, refusal = _("Type {} to confirm"), _("That is not {}. Nothing was erased.")
-
-
-class OwnErasureForm(ConfirmForm):
-    """Confirmation of the erasure of one's own account, by the password too."""
-
-    password = _own_password()
-
-    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.is_password = is_password
-
-    def clean(self) -> dict[str, Any]:
-        asked: dict[str, Any] = super().clean() or {}
-        if not self.errors and not self.is_password(asked["password"]):
-            self.add_error("password", forms.ValidationError(NOT_ERASED, "password_incorrect"))
-        return asked
+    not_yours = NOT_ERASED

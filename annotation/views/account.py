@@ -7,7 +7,6 @@ from typing import Any
 from axes.helpers import get_client_ip_address
 from axes.utils import reset as unlock
 from django.contrib import messages
-from django.contrib.auth import authenticate
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
@@ -27,6 +26,7 @@ from core.people.roles import CampaignRole, site_roles
 from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
 from core.views.files import text_response
+from core.views.own_password import is_own_password
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
 KEYS = (
@@ -43,16 +43,10 @@ ADJUDICATOR_KEYS = (
 )  # fmt: skip
 
 
-def _is_password(request: HttpRequest, typed: str) -> bool:
-    """Return whether this is the person's password. Wrong ones count, and are limited, as at sign-in."""
-    found = authenticate(request, username=request.user.get_username(), password=typed)
-    return found is not None and found.pk == request.user.pk
-
-
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
     user = request.user
-    is_password = partial(_is_password, request)
+    is_password = partial(is_own_password, request)
     form = EmailForm(request.POST or None, initial={"email": user.email}, is_password=is_password)
     if request.method == "POST" and form.is_valid():
         User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
@@ -75,7 +69,7 @@ def account_data(request: SignedInRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def account_erase(request: SignedInRequest) -> HttpResponse:
-    return erase_page(request, request.user, partial(_is_password, request))
+    return erase_page(request, request.user)
 
 
 class PasswordChange(auth.PasswordChangeView):
@@ -84,7 +78,7 @@ class PasswordChange(auth.PasswordChangeView):
     form_class = ChangePasswordForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        return super().get_form_kwargs() | {"is_password": partial(_is_password, self.request)}
+        return super().get_form_kwargs() | {"is_password": partial(is_own_password, self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
         unlock(username=form.user.get_username())  # forget earlier wrong passwords

@@ -1,6 +1,6 @@
 """Everybody who can sign in, invitations to roles of the site, one person, and the audit log."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from annotation.errors import PersonError
-from annotation.forms.people import ConfirmForm, InviteForm, OwnErasureForm, RevokeForm, SiteRoleForm
+from annotation.forms.people import ErasureForm, InviteForm, RevokeForm, SiteRoleForm
 from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
 from annotation.people.invitations import open_invitations
 from annotation.people.own_data import erase, preview_erasure
@@ -23,6 +23,7 @@ from core.people.languages import chosen_language
 from core.people.roles import SiteRole
 from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, attempt, do_act, posted
+from core.views.own_password import is_own_password
 from core.views.pagination import page_of
 from pooling.models import Pool
 
@@ -108,16 +109,10 @@ def person_erase(request: SignedInRequest, pk: int) -> HttpResponse:
     return redirect("account-erase") if found == request.user else erase_page(request, found)
 
 
-def erase_page(request: SignedInRequest, user: User, is_password: Callable[[str], bool] | None = None) -> HttpResponse:
-    """Show what an erasure takes and what stays, and erase once the name is typed.
-
-    One's own account takes the password too, which `is_password` checks.
-    """
+def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
+    """Show what an erasure takes and what stays, and erase once the name and the own password are typed."""
     own = user == request.user
-    data, expected = posted(request), user.username
-    form = ConfirmForm(data, expected=expected)
-    if is_password:
-        form = OwnErasureForm(data, expected=expected, is_password=is_password)
+    form = ErasureForm(posted(request), expected=user.username, is_password=partial(is_own_password, request))
     refused = _why_not_erase(user, request.user)
     if request.method == "POST" and not refused:
         pseudonym = attempt(form, lambda asked: erase(user, by=request.user))

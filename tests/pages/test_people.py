@@ -331,9 +331,13 @@ def test_erase_needs_the_name_typed(world: dict, manager):
     url = f"/people/{world['annotator'].pk}/erase"
     assert has(manager.get(url), "kept")
     for typed in ("", "Annotator", "ann"):
-        manager.post(url, {"typed": typed})
+        manager.post(url, {"typed": typed, "password": PASSWORD})
     assert User.objects.filter(username="annotator").exists()
-    manager.post(url, {"typed": "annotator"})
+    assert refused(manager.post(url, {"typed": "annotator", "password": "wrong"})) == {
+        "password": ["password_incorrect"]
+    }
+    assert User.objects.filter(username="annotator").exists()
+    manager.post(url, {"typed": "annotator", "password": PASSWORD})
     assert not User.objects.filter(username="annotator").exists()
     names = links(manager.get("/people")).values()
     assert [bool(re.fullmatch(r"erased-[0-9a-f]{8}", name)) for name in names].count(True) == 1

@@ -144,7 +144,11 @@ def test_own_data_names_tokens_without_their_hash(world, token_of):
 
 def test_page_shows_a_token_once(world, sign_in):
     client = sign_in("researcher")
-    made = client.post("/account/tokens", {"name": "nightly", "scopes": ["run", "read"], "days": "7"})
+    asked = {"name": "nightly", "scopes": ["run", "read"], "days": "7"}
+    for wrong in ({}, {"password": "wrong"}):  # a stolen session makes none
+        assert refused(client.post("/account/tokens", asked | wrong)) == {"password": ["password_incorrect"]}
+    assert not ApiToken.objects.exists()
+    made = client.post("/account/tokens", asked | {"password": "look around here"})
     secret = re.search(r'value="(tp_[^"]+)"', made.content.decode())[1]
     assert made["Cache-Control"] == "no-store"
     assert with_token(secret).get(GRAPHS).status_code == 200
