@@ -146,7 +146,6 @@ def test_reopened_item_says_why_and_one_key_confirms_its_labels(world, open_page
     expect(page.locator("[data-reopened]")).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 1280, "height": 800})
     shoot(page, "reopened")
-    expect(page.locator("[data-given] [data-take]")).to_be_in_viewport(ratio=1)
     expect(page.locator("[data-reopened]")).to_contain_text("A source has changed.")
     expect(page.locator(".causes-head")).to_have_text("Why were both answers wrong?")
     press(page, "n")
