@@ -63,25 +63,31 @@ def failed(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def _page(view: Callable[..., HttpResponseBase], request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """Answer by a page of Django's, which must not read the body for a CSRF token: that may be what failed."""
+    request._dont_enforce_csrf_checks = True  # type: ignore[attr-defined]
+    return view(request, exception)
+
+
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Answer 400 as JSON to calls of the API, in Django's words to others."""
     if is_of_api(request):
         return JsonResponse({"error": str(CANNOT_BE_READ)}, status=400)
-    return defaults.bad_request(request, exception)
+    return _page(defaults.bad_request, request, exception)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Answer 403 as JSON to calls of the API, as a page to others."""
     if is_of_api(request):
         return JsonResponse({"error": str(exception) or str(FORBIDDEN)}, status=403)
-    return defaults.permission_denied(request, exception)
+    return _page(defaults.permission_denied, request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """Answer 404 as JSON to calls of the API, as a page to others."""
     if is_of_api(request):
         return JsonResponse({"error": str(NOTHING)}, status=404)
-    return defaults.page_not_found(request, exception)
+    return _page(defaults.page_not_found, request, exception)
 
 
 class ShowUserErrors:

@@ -1,8 +1,24 @@
 """WSGI entry point: gunicorn config.wsgi."""
 
 import os
+from typing import Any
 
+from django.core.exceptions import TooManyFieldsSent
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
+class Request(WSGIRequest):
+    """Take a charset that cannot read the address for an unknown one: Django would fail before any handler."""
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        try:
+            super()._set_content_type_params(meta)
+        except (ValueError, LookupError, TooManyFieldsSent):  # idna and hex, say; too many parameters are refused later, as usual
+            self._encoding = None
+
+
+WSGIHandler.request_class = Request
 application = get_wsgi_application()
