@@ -144,10 +144,10 @@ def _read(path: Path, tell: TellStage) -> tuple[Any, dict[str, dict[str, Any]]]:
             tell("checksums of the backup", min(raw.tell(), size - 1), size)
             file = tar.extractfile(member)
             assert file is not None  # a regular file
+            if member.name in found or (member.name == MANIFEST and manifest is not None):
+                raise BackupError(f"{path.name} holds {member.name} twice. Nothing was restored.")
             if member.name == MANIFEST:
                 manifest = json.loads(_whole(file, member))
-            elif member.name in found:
-                raise BackupError(f"{path.name} holds {member.name} twice. Nothing was restored.")
             else:
                 found[member.name] = {"bytes": member.size, "sha256": _drain(Reader(file))}
     tell("checksums of the backup", size, size)

@@ -32,9 +32,15 @@ def signed(manifest: Mapping[str, Any]) -> dict[str, Any]:
 def check_signature(manifest: Mapping[str, Any], name: str) -> str:
     """Return what to tell about the signature of the backup called `name`, empty if it is this site's.
 
-    Raise BackupError if it was signed with another key, or changed since.
+    Raise BackupError if it was signed with another key, or changed since; also if the settings have a key and it has
+    no signature, since whoever changes a backup can take that out.
     """
     key, given = settings.BACKUP_KEY, manifest.get(SIGNATURE)
+    if given is None and key:
+        raise BackupError(
+            f"{name} is not signed, and BACKUP_KEY is set: somebody may have changed it and taken the signature out. "
+            "Nothing was restored. Take a signed backup; if you kept this one yourself, restore it without BACKUP_KEY."
+        )
     if given is None:
         return (
             "The backup is not signed, so nobody can tell whether somebody changed it: restore only what you kept "

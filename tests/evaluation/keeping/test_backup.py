@@ -23,7 +23,7 @@ from django.db import connection
 from annotation.models import Label
 from core.files.artifacts import artifact_path
 from evaluation.keeping import backup as backup_module
-from evaluation.keeping.backup import BackupError, write_backup
+from evaluation.keeping.backup import MANIFEST, BackupError, write_backup
 from evaluation.keeping.restore import read_manifest, restore
 from evaluation.keeping.tables import Table, TableSum, tables
 from evaluation.labels.qrels import freeze_qrels
@@ -317,6 +317,16 @@ def test_a_member_that_is_missing_or_too_many_is_found(archive: Path):
     assert refused(gone).startswith(f"changed.tar is damaged: {label} missing or changed")
     more = rewritten(archive, lambda name, content: ("artifacts/more", content) if name == label else (name, content))
     assert refused(more).startswith("changed.tar is damaged: artifacts/more and 1 more missing or changed")
+
+
+@pytest.mark.parametrize("name", ["database/annotation.Label/000000.jsonl", MANIFEST])
+def test_a_member_that_is_there_twice_is_refused(archive: Path, name: str):
+    with tarfile.open(archive) as old, tarfile.open(archive, "a") as more:
+        content = old.extractfile(name).read()
+        info = tarfile.TarInfo(name)
+        info.size = len(content)
+        more.addfile(info, io.BytesIO(content))
+    assert refused(archive) == f"b.tar holds {name} twice. Nothing was restored."
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,15 @@ def test_a_signed_backup(settings, key: str, says: str):
     assert told == "" if not says else says in told
 
 
-@pytest.mark.parametrize("key", ["k", ""])
-def test_an_unsigned_backup_is_told(settings, key: str):
-    settings.BACKUP_KEY = key
+def test_an_unsigned_backup_is_told(settings):
+    settings.BACKUP_KEY = ""
     assert check_signature(MANIFEST, "b.tar").startswith("The backup is not signed")
+
+
+def test_a_backup_whose_signature_was_taken_out_is_refused(settings):
+    settings.BACKUP_KEY = "k"
+    with pytest.raises(BackupError, match=r"^b\.tar is not signed, and BACKUP_KEY is set"):
+        check_signature(MANIFEST, "b.tar")
 
 
 @pytest.mark.parametrize(
