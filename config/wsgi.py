@@ -15,8 +15,8 @@ class Request(WSGIRequest):
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         try:
-            super()._set_content_type_params(meta)
-        except (ValueError, LookupError, TooManyFieldsSent):  # idna and hex, say; too many parameters are refused later, as usual
+            super()._set_content_type_params(meta)  # type: ignore[misc]  # no stub knows it
+        except (ValueError, LookupError, TooManyFieldsSent):  # idna and hex, say; too many parameters are refused later
             self._encoding = None
 
 
