@@ -25,6 +25,7 @@ from core.people.roles import can_evaluate
 
 # what a page or a script sends as JSON is far smaller; files have endpoints of their own
 MAX_BODY = 100_000  # bytes
+_NO_JSON = "JSON parse error - "  # begins what the parser says
 
 
 class TooLarge(exceptions.APIException):
@@ -101,6 +102,11 @@ class Endpoint(APIView):
             return Response({"error": str(exc)}, status.HTTP_404_NOT_FOUND)
         if isinstance(exc, RequestDataTooBig):  # a form may be as large as its file, but not its fields
             exc = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "What the form holds beside its file")
+        if isinstance(exc, exceptions.ParseError) and str(exc.detail).startswith(_NO_JSON):
+            reason = (
+                str(exc.detail).removeprefix(_NO_JSON).partition("; use sys.")[0]
+            )
+            exc.detail = exceptions.ErrorDetail(_("The body is not valid JSON. Nothing was done.") + f" ({reason})")
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
             return Response({"error": _("This request cannot be read.")}, status.HTTP_400_BAD_REQUEST)
         if isinstance(exc, Http404 | exceptions.NotFound):

@@ -254,10 +254,10 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
     costs["renew"] = cost(client, "post", RENEW, {"slots": [item["slot"] for item in items]})
     costs["release"] = cost(client, "post", RELEASE, {"slots": [item["slot"] for item in items]})
     assert costs == {
-        "claim": 22,
+        "claim": 23,
         "claim again": 15,
         "submit": 19,
-        "submit with next": 24,
+        "submit with next": 25,
         "repeated": 12,
         "change": 26,
         "progress": 15,
