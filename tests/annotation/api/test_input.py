@@ -255,7 +255,7 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
     costs["release"] = cost(client, "post", RELEASE, {"slots": [item["slot"] for item in items]})
     assert costs == {
         "claim": 23,
-        "claim again": 15,
+        "claim again": 16,
         "submit": 19,
         "submit with next": 25,
         "repeated": 12,
