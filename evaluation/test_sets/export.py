@@ -7,15 +7,17 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from core.database import held
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
 from core.files.file_names import file_stem
 from core.jobs.fencing import fenced
-from core.jobs.lifecycle import start_job
+from core.jobs.lifecycle import live_jobs, start_job
 from core.jobs.progress import Progress
 from core.models import Job
 from evaluation.enums import EvaluationJob
@@ -129,11 +131,15 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip knows: the file name
 
 def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> tuple[Export, Job | None]:
     """Return the export of qrels with these options, and the job that writes it; None where it is written already."""
-    export = export_of(qrels, options, user)
-    if zip_path(export) is not None:
-        return export, None
-    params = {"qrels": qrels.name, "export": export.pk}
-    return export, start_job(EvaluationJob.EXPORT, pool=qrels.pool, params=params, user=user)
+    with transaction.atomic():
+        export = export_of(qrels, options, user)  # holds the pool: nobody else starts a job meanwhile
+        asked: dict[str, Any] = {"pool": qrels.pool, "params": {"qrels": qrels.name, "export": export.pk}}
+        if zip_path(export) is None:
+            if live := live_jobs(Q(kind=EvaluationJob.EXPORT, **asked)):
+                return export, live[0]
+            export.refresh_from_db()  # a job that ended since the first look has written it
+        job = start_job(EvaluationJob.EXPORT, user=user, **asked) if zip_path(export) is None else None
+        return export, job
 
 
 def export_of(qrels: Qrels, options: ExportOptions, user: User | None = None) -> Export:

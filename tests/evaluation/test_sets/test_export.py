@@ -20,12 +20,14 @@ import pytrec_eval
 from annotation.questions.templates import save_template
 from core.files.artifacts import ArtifactError, artifact_path
 from core.jobs.execution import execute
+from core.models import Job
 from evaluation.labels.import_qrels import read_judgements
 from evaluation.labels.pool_table import EvaluationError, systems_with_runs
 from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, read_qrels
 from evaluation.measures.registry import USUAL_NAMES
 from evaluation.models import Qrels
 from evaluation.sections.metrics import metrics
+from evaluation.test_sets import export as export_module
 from evaluation.test_sets import files, trec_runs
 from evaluation.test_sets.export import EPOCH, export_test_set, request_export, write_zip, zip_path
 from evaluation.test_sets.files import ExportOptions
@@ -565,6 +567,15 @@ def test_an_archive_is_a_job_and_the_same_bytes_each_time(qrels: Qrels, folder: 
     path.unlink()
     assert write_zip(export).read_bytes() == first
     assert list(artifact_path("exports").iterdir()) == [zip_path(export)]
+
+
+def test_an_archive_that_is_written_at_that_moment_starts_no_other_job(qrels: Qrels, monkeypatch):
+    stale, job = request_export(qrels, ExportOptions(), None)
+    assert job is not None
+    execute(job.pk, "w")
+    monkeypatch.setattr(export_module, "export_of", lambda *asked: stale)
+    assert (stale.is_written, request_export(qrels, ExportOptions(), None)) == (False, (stale, None))
+    assert Job.objects.filter(kind=job.kind).count() == 1
 
 
 def test_an_archive_that_is_there_stays(qrels: Qrels):
