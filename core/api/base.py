@@ -103,9 +103,7 @@ class Endpoint(APIView):
         if isinstance(exc, RequestDataTooBig):  # a form may be as large as its file, but not its fields
             exc = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, "What the form holds beside its file")
         if isinstance(exc, exceptions.ParseError) and str(exc.detail).startswith(_NO_JSON):
-            reason = (
-                str(exc.detail).removeprefix(_NO_JSON).partition("; use sys.")[0]
-            )
+            reason = str(exc.detail).removeprefix(_NO_JSON).partition("; use sys.")[0]
             exc.detail = exceptions.ErrorDetail(_("The body is not valid JSON. Nothing was done.") + f" ({reason})")
         if isinstance(exc, SuspiciousOperation | RecursionError | UnicodeError):
             return Response({"error": _("This request cannot be read.")}, status.HTTP_400_BAD_REQUEST)
