@@ -20,7 +20,7 @@ from benchmarks.chaos.site import Site, site_for_a_while
 from benchmarks.chaos.verdict import Verdict, judge
 
 ADJUDICATORS_IN = 15  # one of so many people decides disputes
-THINK = 1.0  # seconds in the mean between two answers
+THINK = 2.0  # seconds in the mean between two answers: who takes less counts as not having looked
 WARM_UP = 8.0  # seconds without a fault at the beginning
 PATIENCE = 90.0  # seconds after the end for what is not acknowledged
 FOR_JOBS, STANDS_STILL = 600.0, 90.0  # seconds after the end for jobs, at most, and while not one moves
@@ -257,7 +257,7 @@ def problems(result: Result) -> Iterator[str]:
 def section(result: Result) -> str:
     """Return the section of docs/measured/benchmarks.md."""
     intro = (
-        f"`python manage.py chaos`: {result.options.people} people label over HTTP, one second of thinking, on"
+        f"`python manage.py chaos`: {result.options.people} people label over HTTP, two seconds of thinking, on"
         f" gunicorn, PostgreSQL and Redis, while two workers train, export and compute figures. Everything shares"
         f" {os.cpu_count()} cores. Every {result.options.every:g} s something fails (seed {result.options.seed})."
         " What got no answer is sent again. Afterwards what was acknowledged is compared with what is stored."

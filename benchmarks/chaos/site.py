@@ -27,7 +27,7 @@ from benchmarks.queue_load import ROOT, free_port
 from tests.postgres import own_database
 
 SILENT = 6.0  # seconds without a heartbeat after which a worker counts as dead; usually 30
-DISK = 96  # MB
+DISK = 384  # MB: ten minutes write about 100; what is not used takes no memory
 WEB_PROCESSES, WEB_THREADS = 2, 4
 MARK = "triplepool-chaos"  # the key by which a database of Redis is known to be taken
 CLONE_NEWNS = 0x00020000
