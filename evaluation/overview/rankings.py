@@ -182,16 +182,21 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         "counts": completed["counts"],
         "seed": Settings().seed,
         "rows": rows,
-        "ranked_rows": sorted(rows, key=lambda row: places.get(row["system"], len(places))),  # last: undefined
+        "ranked_rows": list(_ranked({row["system"]: row for row in rows}, places).values()),
         "columns": [parse_measure(n) for n in (*RANKING, *BESIDE)],
         "taus": [content["taus"].get(name) for name in (*RANKING, *BESIDE)],
         "n": completed["n"],
         "n_before": sparse["n"],
-        "shares": content["shares"],
+        "shares": content["shares"] | {"systems": _ranked(content["shares"]["systems"], places)},
         "families": {key: content[key].get("families", {}) for key in ("seeds", "current")},
         "seed_notes": content["seed_notes"],
         "draws_seeds": content["draws_seeds"],
     }
+
+
+def _ranked(by_system: dict[str, Any], places: dict[str, int]) -> dict[str, Any]:
+    """Return what is known by system in the order of the ranking; undefined ones are last."""
+    return dict(sorted(by_system.items(), key=lambda entry: places.get(entry[0], len(places))))
 
 
 def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:

@@ -57,21 +57,27 @@ def matrix(label: str, names: Sequence[str], values: Any, **look: Any) -> Chart:
     return Chart("matrix", label, {"rows": names, "columns": names, "values": rows, **look})
 
 
-def numbered(section: Json, places: Sequence[int]) -> Json:
-    """Return the content of a section with its i-th system numbered `places[i]`, which decides its colour."""
+def numbered(section: Json, systems: Sequence[str], every: Sequence[str]) -> Json:
+    """Return the content of a section about `systems` with the numbers that they have among `every` one.
+
+    The number decides the colour. What has a name of `every` is numbered by it, all else by its place in `systems`.
+    """
     chart = section.get("chart")
-    if not chart or list(places) == list(range(len(places))):
+    places = [every.index(name) for name in systems]
+    if not chart or places == list(range(len(places))):
         return section
-    data = _renumbered(chart["data"], places)
+    data = _renumbered(chart["data"], places, every)
     if chart["kind"] == "winners":
         data["best"] = [[places[i] if i >= 0 else i for i in row] for row in data["best"]]
     return {**section, "chart": {**chart, "data": data}}
 
 
-def _renumbered(data: Any, places: Sequence[int]) -> Any:
-    if isinstance(data, dict):
-        return {
-            key: places[own] if key == "system" and isinstance(own, int) else _renumbered(own, places)
-            for key, own in data.items()
-        }
-    return [_renumbered(own, places) for own in data] if isinstance(data, list | tuple) else data
+def _renumbered(data: Any, places: Sequence[int], every: Sequence[str]) -> Any:
+    if isinstance(data, list | tuple):
+        return [_renumbered(own, places, every) for own in data]
+    if not isinstance(data, dict):
+        return data
+    found = {key: _renumbered(own, places, every) for key, own in data.items()}
+    if isinstance(number := data.get("system"), int):
+        found["system"] = every.index(data["name"]) if data.get("name") in every else places[number]
+    return found

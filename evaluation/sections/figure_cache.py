@@ -171,8 +171,7 @@ def _part_figure(
     def compute() -> Content:
         context = analysis.context(pool, _of_part(part, settings), tell)
         every = whole_table(pool).systems
-        places = [every.index(name) for name in context.systems]
-        sections = [numbered(section.content(), places) for section in part.compute(context)]
+        sections = [numbered(section.content(), context.systems, every) for section in part.compute(context)]
         found = compared_of(context)
         if sections and (part.labels or part.key == analysis.parts[0].key):  # once a page, and where labels differ
             told = [*compared_notes(found), *([] if part.labels else seed_notes(context, asked=settings.by_family))]

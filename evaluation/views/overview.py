@@ -40,7 +40,10 @@ def home(request: SignedInRequest) -> HttpResponse:
     """Show the pools and jobs under way, or to people who only label, their own progress."""
     if not can_evaluate(request.user):
         mine = Membership.objects.filter(person=request.user, campaign__state=CampaignState.PREPARING)
-        return render(request, "home.html", {"progress": own_progress(request.user), "opens_later": mine.exists()})
+        progress = own_progress(request.user)
+        adjudicates = any(own.disputes is not None for own in progress)
+        work = {"progress": progress, "opens_later": mine.exists(), "adjudicates": adjudicates}
+        return render(request, "home.html", work)
     pools = []
     shown = Pool.objects.filter(archived=False)
     newest = list(shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST])

@@ -80,6 +80,7 @@ os.write(kept, json.dumps(ended).encode())
 NO_TABLES = "The database has no tables yet: run `python manage.py migrate` (or `triplepool migrate`) first."
 # what needs no table, or has something else to say first
 OTHERS = {"restore": "x"}
+NEEDS_NO_TABLE = {"chaos"}  # it plays on a site of its own
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -103,4 +104,4 @@ def test_every_command_in_an_empty_place_says_to_migrate(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert len(told) > 40
-    assert {name: said for name, said in told.items() if said != [1, f"CommandError: {NO_TABLES}\n"]} == {}
+    assert {name for name, said in told.items() if said != [1, f"CommandError: {NO_TABLES}\n"]} == NEEDS_NO_TABLE

@@ -129,7 +129,7 @@ def test_what_is_no_qrels_is_refused_whole(sign_in, labelled: Pool):
         (good + judged(labelled, "N"), 400, "their.tsv:2: says negative of the triple"),
         ("näme\tx\ty\tY\n".encode(), 400, "their.tsv:1: the graph does not have head 'näme'"),
         (good + b"\xff\n", 400, "is not UTF-8"),
-        (gzip.compress(b"\0" * 300_000_000, 1), 413, "holds more than 200,000,000 bytes of text"),
+        (gzip.compress(b"\0" * 300_000_000, 1), 413, "unpacks to more than 100 times its size"),
         (gzip.compress(good)[:-5], 400, "is a damaged .gz file"),
         (b"x" * 20_200_000, 413, "send at most 20 MB"),
     ):

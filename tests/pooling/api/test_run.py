@@ -179,7 +179,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
     ),
     "broken UTF-8": ({"file": GOOD + b"\xff\xfe Q0 p4 1 1 x\n"}, 400, "their.run:3: is not UTF-8"),
     "a damaged .gz": ({"file": gzip.compress(GOOD)[:-9]}, 400, "their.run is a damaged .gz file"),
-    "a .zip": ({"file": zipped()}, 400, "their.run:1: is not UTF-8"),
+    "a .zip": ({"file": zipped()}, 400, "their.run: is in no known format"),
     "a gzip bomb": (
         {"file": gzip.compress(b"\0" * 400_000_000, 9)}, 400, "their.run:1: has more than 1,048,576 bytes",
     ),
