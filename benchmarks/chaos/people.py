@@ -22,6 +22,7 @@ TIMEOUT = 20.0  # seconds, as the page
 HAND = 5  # questions that a person holds
 REPEATED, CHANGED, NOT_AGREED = 0.05, 0.05, 0.12  # shares of the answers
 EPOCHS = 40  # of a training
+MOST_TURNS = 40  # of the manager with exports among them, one in three
 # errors after which a manager starts a job again: a full tmpfs, a limit of file size, deaths that were not its fault
 NOT_ITS_FAULT = ("No space left on device", "File too large", "Its worker died")
 ACTS_EVERY = 3.0  # seconds between two looks of the manager
@@ -194,7 +195,8 @@ class Manager(Person):
             if time.monotonic() >= self.until:
                 return
             if self.start_again() < 2:
-                (self.train, self.export, self.figures)[turn % 3](turn)
+                last = self.figures if turn > MOST_TURNS else self.export  # no more than the disk holds
+                (self.train, last, self.figures)[turn % 3](turn)
             time.sleep(ACTS_EVERY)
 
     def start_again(self) -> int:
