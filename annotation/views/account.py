@@ -31,7 +31,7 @@ from core.views.own_password import is_own_password
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
 KEYS = (
     ("y", _("Yes")), ("n", _("No")), ("s", _("Can’t tell")), ("u", _("Undo")),
-    ("r", _("No for the remaining rows")),
+    ("r", _("No for the remaining rows")), ("e", _("A link for this row alone")),
     ("c", _("Take the copied address")), ("l", _("Take the last source")), ("f", _("Report")), ("g", _("Guidelines")),
     ("?", _("List of keys")),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, searchable, shorten } from "./evidence.js";
+import { showKeys } from "./keymap.js";
 import { cleanLink, problemOf } from "./links.js";
 import { message, show, showProblem } from "./messages.js";
 import { SAID, filled, gettext } from "./words.js";
@@ -29,6 +30,7 @@ export class CandidateRow {
     this.root = document.querySelector("[data-row]").content.firstElementChild.cloneNode(true);
     this.find = (selector) => this.root.querySelector(selector);
     this.fill(item);
+    showKeys(this.root);
     this.listen();
     this.activate(false);
     this.draw();

@@ -40,7 +40,7 @@ export class Rows {
     this.nextButton.addEventListener("click", () => this.goOn());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
-      r: () => this.bulk.begin(),
+      r: () => this.bulk.begin(), e: () => this.current() && this.rows.get(this.at).openLink(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn() || this.sayOpen(),
     };
   }

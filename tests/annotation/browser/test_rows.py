@@ -98,6 +98,18 @@ def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> N
     ]
 
 
+def test_a_link_for_one_row_takes_three_keys(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    paste(page, LINK)
+    press(page, "ArrowDown", "e")
+    expect(row_at(page).locator("[data-own-link]")).to_be_focused()
+    paste(page, OTHER)
+    press(page, "y", "y")  # of this row, and of the one after it
+    saved(page, 2)
+    assert list(Label.objects.order_by("id").values_list("source_url", flat=True)) == [OTHER, LINK]
+
+
 def test_all_rows_answered_leads_to_the_next_question(no_links, open_page) -> None:
     page = open_page(no_links.ann, view="group")
     ready(page)
