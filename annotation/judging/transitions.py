@@ -69,9 +69,11 @@ def release_slots(slots: QuerySet[Slot]) -> int:
 
 
 def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
-    """Make the move on those of `checks` that allow it; return how many did."""
+    """Make the move on those of `checks` that allow it, as `move_slots` does: in the same time; return how many did."""
     before, after = CHECK_MOVES[move]
-    return checks.filter(state__in=before).update(state=after, **changes)
+    may = checks.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
+    with transaction.atomic(savepoint=False):
+        return Check.objects.filter(pk__in=may.values("pk")).update(state=after, **changes)
 
 
 def move_item(item: Item, after: ItemState, **changes: Any) -> None:
