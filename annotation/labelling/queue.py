@@ -106,11 +106,17 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     renewed = 0
     of_either = Q(pk__in=slots.values("item__campaign")) | Q(pk__in=checks.values("campaign"))
     with transaction.atomic():
-        for campaign in Campaign.objects.filter(of_either).order_by("pk"):
-            # both for each, so that the time tells nobody which of their questions are checks
+        campaigns = list(Campaign.objects.filter(of_either).order_by("pk"))
+        for campaign in campaigns:
+            # both for each, of one usual campaign without asking for it, so that the time tells nobody which of their
+            # questions are checks
             until = lease_end(campaign, now)
-            renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=until)
-            renewed += move_checks(checks.filter(_of(campaign)), "renew", leased_until=until)
+            if len(campaigns) > 1:
+                renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=until)
+                renewed += move_checks(checks.filter(campaign=campaign), "renew", leased_until=until)
+            else:
+                renewed += move_slots(slots, "renew", leased_until=until)
+                renewed += move_checks(checks, "renew", leased_until=until)
     return renewed
 
 
@@ -171,11 +177,6 @@ def one_by_one(user: User) -> None:
     At the same moment each claim would fill their hand, and each withdrawal count the same labels.
     """
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
-
-
-def _of(campaign: Campaign) -> Exists:
-    """Return the condition of a check of a campaign, which costs what `_in` costs for a slot."""
-    return Exists(Campaign.objects.filter(pk=OuterRef("campaign")).filter(pk=campaign.pk))
 
 
 def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:

@@ -18,4 +18,5 @@ def place(tmp_path_factory):
 def test_bomb_is_refused_within_its_memory(place, importer: str, bomb: str):
     found = peak_of(place, BOMBS[importer][bomb](place))
     assert found.code == 1 and "Traceback" not in found.said and "Error: " in found.said, found
+    assert "choose another name" not in found.said  # it was refused for what it is
     assert found.mib <= MOST
