@@ -2,6 +2,7 @@
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -44,13 +45,14 @@ def outside(one: Told) -> list[float]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIMED)
 def test_checks_and_slots_take_the_same_time_and_look_the_same(told: Told, tmp_path: Path, name: str):
-    """Of 88 questions of each kind, chance alone leaves 0.4 to 0.6 in one of 50: such a one is measured once more."""
+    """Of 88 questions of each kind, chance alone leaves 0.4 to 0.6 in one of 50: such a one is the mean of three."""
     one = told[name]
     assert one["slots"] == one["checks"] and len(one["slots"]) == 1  # status, headers, size, text, statements
     print(name, one["minimum"], one["median"])
     if outside(one):
-        again = measure(tmp_path, ROUNDS, [name])[name]
-        assert not outside(again), (one["minimum"], one["median"], again["minimum"], again["median"])
+        all_of_them = [one, *(measure(tmp_path / str(turn), ROUNDS, [name])[name] for turn in range(2))]
+        mean = {by: statistics.fmean(found[by] for found in all_of_them) for by in ("minimum", "median")}
+        assert not outside(mean), [(found["minimum"], found["median"]) for found in all_of_them]
 
 
 @pytest.mark.postgres
