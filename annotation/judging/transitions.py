@@ -1,5 +1,6 @@
 """Make the allowed moves of campaigns, slots, checks and items: conditional UPDATEs with counted rows."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -58,9 +59,7 @@ def move_slots(slots: QuerySet[Slot], move: str, **changes: Any) -> int:
     before, after = SLOT_MOVES[move]
     if len([alias for alias, uses in slots.query.alias_refcount.items() if uses]) > 1:
         raise RuntimeError("a move is conditional on slots alone: ask of other tables by Exists")
-    may = slots.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
-    with transaction.atomic(savepoint=False):
-        return Slot.objects.filter(pk__in=may.values("pk")).update(state=after, **changes)
+    return _move(slots, before, after, changes)
 
 
 def release_slots(slots: QuerySet[Slot]) -> int:
@@ -71,9 +70,14 @@ def release_slots(slots: QuerySet[Slot]) -> int:
 def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
     """Make the move on those of `checks` that allow it, as `move_slots` does: in the same time; return how many did."""
     before, after = CHECK_MOVES[move]
-    may = checks.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
+    return _move(checks, before, after, changes)
+
+
+def _move(rows: QuerySet[Any], before: Collection[str], after: str, changes: dict[str, Any]) -> int:
+    """Lock and change the rows that are in one of the states `before`; the same statement for slots and checks."""
+    may = rows.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
     with transaction.atomic(savepoint=False):
-        return Check.objects.filter(pk__in=may.values("pk")).update(state=after, **changes)
+        return rows.model._default_manager.filter(pk__in=may.values("pk")).update(state=after, **changes)
 
 
 def move_item(item: Item, after: ItemState, **changes: Any) -> None:

@@ -108,15 +108,12 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     with transaction.atomic():
         campaigns = list(Campaign.objects.filter(of_either).order_by("pk"))
         for campaign in campaigns:
-            # both for each, of one usual campaign without asking for it, so that the time tells nobody which of their
-            # questions are checks
-            until = lease_end(campaign, now)
+            until, its_slots, its_checks = lease_end(campaign, now), slots, checks
             if len(campaigns) > 1:
-                renewed += move_slots(slots.filter(_in(campaign)), "renew", leased_until=until)
-                renewed += move_checks(checks.filter(campaign=campaign), "renew", leased_until=until)
-            else:
-                renewed += move_slots(slots, "renew", leased_until=until)
-                renewed += move_checks(checks, "renew", leased_until=until)
+                its_slots, its_checks = slots.filter(_in(campaign)), checks.filter(campaign=campaign)
+            # both moves, by the same statement, so that the time tells nobody which of their questions are checks
+            renewed += move_slots(its_slots, "renew", leased_until=until)
+            renewed += move_checks(its_checks, "renew", leased_until=until)
     return renewed
 
 

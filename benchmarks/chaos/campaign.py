@@ -19,7 +19,7 @@ from benchmarks.chaos.people import Adjudicator, Failed, Manager, Person, start
 from benchmarks.chaos.site import Site, site_for_a_while
 from benchmarks.chaos.verdict import Verdict, judge
 
-ADJUDICATORS_IN = 15  # one of so many people decides disputes
+ADJUDICATORS_IN = 15  # people for each one who decides disputes
 THINK = 2.0  # seconds in the mean between two answers: who takes less counts as not having looked
 WARM_UP = 8.0  # seconds without a fault at the beginning
 PATIENCE = 90.0  # seconds after the end for what is not acknowledged

@@ -1,4 +1,4 @@
-"""What goes wrong in a chaos campaign: each fault does it, waits, and undoes it. `draw` puts them in an order.
+"""Define the faults of a chaos campaign: each breaks something, waits, and repairs it. `draw` orders them.
 
 A new fault is a function and its line in FAULTS.
 """

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 from core.errors import TooLargeError, UserError
 
 LONGEST_LINE = PART = 1 << 20  # bytes
-RATIO, UNSUSPECTED = 100, 5_000_000  # text is about 10 times its packed size; a bomb shows after so many bytes
+RATIO, UNSUSPECTED = 100, 5_000_000  # text packs about 10 to 1; up to 5 MB unpacked, no file is taken for a bomb
 DAMAGED = (OSError, EOFError, zlib.error)  # what a damaged gzip file raises
 
 
@@ -51,7 +51,7 @@ class Unpacking(io.RawIOBase):
 
 
 def check_ratio(size: int, packed: int, name: str) -> None:
-    """Raise LinesTooLargeError if so many bytes cannot be text from so many packed ones."""
+    """Raise LinesTooLargeError for a bomb: `size` bytes from `packed` ones, a ratio that no text has."""
     if size > UNSUSPECTED and size > RATIO * packed:
         raise LinesTooLargeError(f"{name} unpacks to more than {RATIO} times its size, as no text does: pack it again.")
 
