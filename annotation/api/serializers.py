@@ -28,6 +28,7 @@ from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
 from annotation.sources.topics import searched
 from annotation.sources.verified import VerifiedSources, verified
+from core.api.fields import Choice
 from core.people.roles import CampaignRole, can_evaluate
 from pooling.enums import TO_PEOPLE
 from pooling.graphs.opening import open_graph
@@ -49,14 +50,14 @@ class SlotsInput(serializers.Serializer[Any]):
 
 class AnswerInput(serializers.Serializer[Any]):
     client_id = serializers.UUIDField()
-    answer = serializers.ChoiceField(choices=Answer.values)
+    answer = Choice(choices=Answer.values)
     source_url = serializers.CharField(max_length=2000, allow_blank=True, default="")
     passage = serializers.CharField(max_length=MAX_PASSAGE, allow_blank=True, default="")
     comment = serializers.CharField(max_length=MAX_COMMENT, allow_blank=True, default="")
     active_ms = serializers.IntegerField(min_value=0, default=0)
     away_ms = serializers.IntegerField(min_value=0, default=0)
     is_bulk = serializers.BooleanField(default=False, help_text="Several candidates were answered no at once.")
-    cause = serializers.ChoiceField(
+    cause = Choice(
         choices=Cause.values,
         allow_blank=True,
         default="",
@@ -77,7 +78,7 @@ class SubmitInput(AnswerInput, HeldInput):
 
 class FlagInput(HeldInput):
     client_id = serializers.UUIDField()
-    kind = serializers.ChoiceField(choices=FlagKind.values)
+    kind = Choice(choices=FlagKind.values)
     text = serializers.CharField(max_length=MAX_TEXT, allow_blank=True, default="")
 
 

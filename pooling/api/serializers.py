@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from core.api.fields import Choice
 from core.models import Job
 from pooling.models import Graph, Pool, Run, System
 from pooling.runs.adapters.registry import ADAPTERS, AUTO
@@ -77,7 +78,7 @@ class RunData(serializers.ModelSerializer[Run]):
 class ReplaceInput(serializers.Serializer[Any]):
     """A file that takes the place of a run."""
 
-    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
+    form = Choice(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
     scores_decide = serializers.BooleanField(
         default=False, help_text="Take the run even if most of its ranks contradict its scores."
     )
@@ -91,7 +92,7 @@ class RunInput(ReplaceInput):
     """A run file and what it is called here."""
 
     system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
-    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
+    family = Choice(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
     pool = serializers.CharField(
         max_length=80,
         default="",
@@ -105,9 +106,9 @@ class UploadInput(serializers.Serializer[Any]):
 
     system = serializers.SlugField(max_length=80, help_text="Name of the system; new in this graph.")
     file_name = serializers.CharField(max_length=200, default="run", help_text="Its ending tells some forms.")
-    family = serializers.ChoiceField(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
+    family = Choice(choices=(NOT_KNOWN, *FAMILIES), default=NOT_KNOWN)
     pool = serializers.CharField(max_length=80, default="", allow_blank=True, help_text="Whose questions it answers.")
-    form = serializers.ChoiceField(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
+    form = Choice(choices=(AUTO, *ADAPTERS), default=AUTO, help_text="auto: told by the file.")
     scores_decide = serializers.BooleanField(default=False, help_text="Take the run even if its ranks contradict.")
 
 

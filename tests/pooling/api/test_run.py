@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
     "a name with spaces": ({"system": "a b"}, 400, 'system: Enter a valid "slug"'),
     "a name of a path": ({"system": "../x"}, 400, 'system: Enter a valid "slug"'),
     "a name that is taken": ({"system": "rotate"}, 400, "Graph town has a system rotate already"),
-    "a family that is none": ({"family": "magic"}, 400, 'family: "magic" is not a valid choice.'),
+    "a family that is none": ({"family": "magic"}, 400, 'family: "magic" is not valid: send one of not known, '),
     "no such pool": ({"pool": "nöne"}, 400, "There is no pool 'nöne'. Pools: elsewhere-pool, town-pool."),
     "a pool of another graph": (
         {"pool": "elsewhere-pool"}, 400, "Pool elsewhere-pool is of graph elsewhere, not of town.",
