@@ -242,7 +242,7 @@ BACKUP_KEY = os.environ.get("BACKUP_KEY", "")
 # A job without a heartbeat for JOB_SILENT_SECONDS is queued again.
 JOB_HEARTBEAT_SECONDS = float(os.environ.get("JOB_HEARTBEAT_SECONDS", "5"))
 JOB_SILENT_SECONDS = float(os.environ.get("JOB_SILENT_SECONDS", "30"))
-JOB_MAX_ATTEMPTS = 5
+JOB_MAX_DEATHS = 5  # of its workers, without getting further
 WORKER_PROCESSES = int(os.environ.get("WORKER_PROCESSES", min(os.cpu_count() or 1, 4)))
 WORKER_THREADS = max((os.cpu_count() or 1) // WORKER_PROCESSES, 1)
 

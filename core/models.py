@@ -70,7 +70,9 @@ class Job(models.Model):
     seconds_left = models.FloatField(null=True, blank=True)
     log = models.TextField(blank=True)
     error = models.TextField(blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
+    needs = models.PositiveBigIntegerField(default=0, help_text="bytes of memory at least; 0: not known")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker took it")
+    deaths = models.PositiveSmallIntegerField(default=0, help_text="workers that died with it since it got further")
     cancel_requested = models.BooleanField(default=False)
     worker = models.CharField(max_length=200, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -134,14 +136,33 @@ class Worker(models.Model):
     queues = models.CharField(max_length=200)
     seen_at = models.DateTimeField()
     clock_off = models.FloatField(default=0, help_text="seconds by which its clock is ahead of the database's")
+    host = models.CharField(max_length=200, blank=True)
+    device = models.CharField(max_length=100, blank=True, help_text="name of its GPU, or CPU")
+    memory = models.PositiveBigIntegerField(default=0, help_text="bytes that the device has; 0: not known")
+    processes = models.PositiveSmallIntegerField(default=1)
+    version = models.CharField(max_length=40, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.name
 
     @property
+    def queue_names(self) -> list[str]:
+        return self.queues.split(",")
+
+    @property
     def clock_words(self) -> str:
         """Say how wrong its clock is."""
         return clock.words(self.clock_off)
+
+
+class SiteVersion(models.Model):
+    """The version that last migrated this database: one row (core/version.py)."""
+
+    version = models.CharField(max_length=40)
+
+    def __str__(self) -> str:
+        return self.version
 
 
 class ApiToken(AbstractAuthToken):

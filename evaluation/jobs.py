@@ -3,7 +3,7 @@
 from core.jobs.registry import JobType
 from evaluation.enums import EvaluationAct, EvaluationJob
 from pooling.enums import PoolingAct
-from pooling.jobs import training_left
+from pooling.jobs import training_left, training_needs
 
 JOBS = (
     JobType(EvaluationJob.EVALUATE, "cpu", "evaluation.pages.job.run_evaluate", "measures"),
@@ -22,5 +22,6 @@ JOBS = (
         PoolingAct.SYSTEMS_TRAINED,
         trains=True,
         leave=training_left,
+        needs=training_needs,
     ),
 )

@@ -21,15 +21,49 @@ def building_left(job: Job, state: JobState) -> None:
     Pool.objects.filter(jobs=job, state=PoolState.BUILDING).update(state=left)
 
 
+FLOAT = 4  # bytes
+
+
+def training_needs(graph: Graph | None, system: System | None, pool: Pool | None) -> int:
+    """Return the bytes that training a system takes at least; 0 if its settings do not tell.
+
+    For each entity `embedding_dim` numbers, their slopes and what the optimiser keeps (Adam two, Adagrad one), and the
+    scores of a batch. Training itself estimates what the rest takes (pooling/learning/memory.py), and needs torch for
+    it: this is known where the job is started, and never more. A system that must train on the CPU is not held back
+    from a worker with a small GPU.
+    """
+    if system is None or not (weights := _weights(system)):
+        return 0
+    own, states = system.settings, 1 if system.settings.get("optimizer") == "adagrad" else 2
+    rows = min(int(own.get("batch_size", 0)), 2 * system.graph.num_train)
+    columns = min(int(own.get("num_negatives", 0)) or system.graph.num_entities, system.graph.num_entities)
+    return weights * (2 + states) + FLOAT * rows * columns
+
+
+def scoring_needs(graph: Graph | None, system: System | None, pool: Pool | None) -> int:
+    """Return the bytes of the vectors of a system, or of the largest system of a pool."""
+    systems = [system] if system else list(pool.systems.select_related("graph")) if pool else []
+    return max(map(_weights, systems), default=0)
+
+
+def _weights(system: System) -> int:
+    """Return the bytes of a number per entity and dimension; 0 if it has no vectors, or only a CPU may compute it."""
+    if system.settings.get("device") == "cpu":
+        return 0
+    return FLOAT * system.graph.num_entities * int(system.settings.get("embedding_dim", 0))
+
+
 _SYSTEMS, _BUILT = PoolingAct.SYSTEMS_TRAINED, PoolingAct.POOL_BUILT
 _TRAIN, _BUILD = "pooling.training.train.train", "pooling.pools.build.run_build_pool"
 JOBS = (
-    JobType(PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left),
-    JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
-    JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
+    JobType(
+        PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left, needs=training_needs
+    ),
+    JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left, needs=scoring_needs),
+    JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool", needs=scoring_needs),
     JobType(PoolingJob.FILTER_POOL, "cpu", "pooling.pools.filtering.run_filter_pool", "filter"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
-    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
+    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs", needs=scoring_needs),
     JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),
 )
 

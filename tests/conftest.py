@@ -1,6 +1,7 @@
 """What every test gets: its own artifact folder, and a clear word when a service it needs is absent.
 
-A test marked `postgres`, `redis`, `browser` or `data` skips where that is not there; with CI=true it fails.
+A test marked `postgres`, `redis`, `browser` or `data` skips where that is not there; with CI=true it fails. One marked
+`rabbitmq` always skips.
 """
 
 import gc
@@ -52,6 +53,10 @@ def _missing_redis() -> str:
     return "" if _listens(6379) else "no Redis on 127.0.0.1:6379"
 
 
+def _missing_rabbitmq() -> str:
+    return "" if _listens(5672) else "no RabbitMQ on 127.0.0.1:5672"
+
+
 def _missing_browser() -> str:
     return "" if chromium.find() else f"no Chromium ({' or '.join(chromium.NAMES)})"
 
@@ -60,9 +65,12 @@ NEEDS: dict[str, Callable[[], str]] = {
     "data": _missing_data,
     "postgres": _missing_postgres,
     "redis": _missing_redis,
+    "rabbitmq": _missing_rabbitmq,
     "browser": _missing_browser,
 }
 
+
+OPTIONAL = {"rabbitmq"}  # few have it, and Redis does the same: such tests are skipped in CI too
 
 # the files that take longest, longest first: begun last, they would keep one process while the others are done
 LONG = (
@@ -89,7 +97,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         for mark in list(item.iter_markers()):
             if reason := reasons.get(mark.name):
-                if os.environ.get("CI") == "true":
+                if os.environ.get("CI") == "true" and mark.name not in OPTIONAL:
                     item.user_properties.append(("missing", reason))
                 else:
                     item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,4 +1,4 @@
-"""Do a job: claim its row, write heartbeats while the work runs, and write how it ended."""
+"""Do a job: claim the row of the oldest, write heartbeats while the work runs, and write how it ended."""
 
 import contextlib
 import logging
@@ -9,19 +9,25 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.models import F
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 
 from core import clock
 from core.database import is_away
 from core.enums import JobState
 from core.errors import UserError
 from core.jobs.fencing import attempt, own_row
-from core.jobs.progress import JobCancelled, Progress
+from core.jobs.progress import LEAVING, JobCancelled, Progress
+from core.jobs.queues import waiting
 from core.jobs.registry import handler_of
 from core.jobs.transitions import leave_subject, move_job
+from core.machine import own_device
 from core.models import Job
+from core.version import code_version, is_other, site_version
 
 logger = logging.getLogger(__name__)
+
+CLAIMED_AT_ONCE = 20  # jobs whose rows are read together
 
 
 @contextlib.contextmanager
@@ -62,6 +68,28 @@ def _wait_for_database(job: Job, progress: Progress, error: Exception) -> None:
         own_row(job).update(heartbeat_at=None)
 
 
+def do_next(queue: str, worker: str) -> bool:
+    """Do the oldest queued job of a queue that this worker can do; return False if there is none.
+
+    If another worker is faster, the next one is tried. A worker of another version than the site takes none.
+    """
+    if LEAVING.is_set() or is_other(code_version(), site_version()):
+        return False
+    jobs = waiting([queue], own_device().memory).values_list("pk", flat=True)
+    while ids := list(jobs[:CLAIMED_AT_ONCE]):
+        if any(execute(pk, worker) for pk in ids):
+            return True
+    return False
+
+
+def _give_back(job: Job) -> bool:
+    """Queue the job of a worker that is to end; return False if it was cancelled, or is another's already."""
+    now = clock.now()
+    line = f"{now:%H:%M:%S} worker {job.worker} is asked to end; queued again\n"
+    back = {"state": JobState.QUEUED, "heartbeat_at": now, "log": Concat(F("log"), Value(line))}
+    return own_row(job).filter(cancel_requested=False).update(**back) == 1
+
+
 def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
     now = clock.now()
@@ -78,6 +106,8 @@ def execute(job_id: int, worker: str) -> bool:
             handler_of(job.kind)(job, progress)
         state, end = JobState.DONE, {"seconds_left": 0}
     except JobCancelled:
+        if LEAVING.is_set() and _give_back(job):
+            return True
         state, end = JobState.CANCELLED, {"seconds_left": None}
     except Exception as error:
         if is_away(error):

@@ -8,6 +8,7 @@ Files go to a folder of the attempt's own, which others learn of by such a trans
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -36,10 +37,12 @@ def attempt(job: Job) -> Iterator[None]:
 
 
 @contextmanager
-def fenced() -> Iterator[None]:
+def fenced(*, further: bool = True) -> Iterator[None]:
     """Open a transaction in which the present attempt keeps its job; outside of jobs, a usual transaction.
 
-    Raise JobCancelled, with nothing written, if the job went to another attempt or is over.
+    What it writes is kept for the next attempt, so the job got further: deaths of earlier workers count no more. Give
+    further=False for a write that every attempt starts with. Raise JobCancelled, with nothing written, if the job went
+    to another attempt or is over.
     """
     job = _attempt.get()
     with transaction.atomic():
@@ -47,5 +50,7 @@ def fenced() -> Iterator[None]:
             raise JobCancelled
         yield
         # last, so that the row is locked for no longer than the commit takes
-        if job is not None and not own_row(job).update(heartbeat_at=clock.now()):
-            raise JobCancelled
+        if job is not None:
+            written: dict[str, Any] = {"heartbeat_at": clock.now()} | ({"deaths": 0} if further else {})
+            if not own_row(job).update(**written):
+                raise JobCancelled

@@ -1,7 +1,8 @@
 """Start, cancel and retry jobs, and queue again those whose worker fell silent."""
 
 import logging
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from core.database import held
 from core.enums import LIVE, CoreAct, JobState
 from core.jobs.registry import JOB_TYPES
 from core.jobs.transitions import JobError, leave_subject, move_job
-from core.models import Job, Worker
+from core.models import Job
 from core.people.audit_log import record
 
 logger = logging.getLogger(__name__)
@@ -50,9 +51,10 @@ def start_job(
         live = _live(kind, graph, system, pool, params or {})
         if (job := live.first()) is None:
             subject = {"graph": graph, "system": system, "pool": pool}
-            made = {"params": params or {}, "created_by": user, "heartbeat_at": clock.now()}
+            needs = (one := JOB_TYPES[kind]).needs(graph, system, pool)
+            made = {"params": params or {}, "created_by": user, "heartbeat_at": clock.now(), "needs": needs}
             job = Job.objects.create(kind=kind, **subject, **made)
-            if (act := JOB_TYPES[kind].act) is not None:
+            if (act := one.act) is not None:
                 about = str(system or graph or pool or "")
                 record(user, act, pool=pool, about=about, **(params or {}))
         _send_on_commit(job)
@@ -65,10 +67,15 @@ def _send_on_commit(job: Job) -> None:
 
 def _send(job_id: int, kind: str) -> None:
     try:
-        celery_app.send_task("core.run_job", kwargs={"job_id": job_id}, queue=JOB_TYPES[kind].queue)
+        wake(JOB_TYPES[kind].queue)
     except Exception as error:  # each broker has errors of its own
-        # the row is the truth: it stays queued, and the sweeper sends again what nobody picked up
+        # the row is the truth: it stays queued, and the next worker that has nothing to do looks for it
         logger.error("job %s: no message could be sent: %s", job_id, error)
+
+
+def wake(queue: str) -> None:
+    """Send a message that there may be work on a queue. One that finds none costs nothing."""
+    celery_app.send_task("core.work", kwargs={"queue": queue}, queue=queue)
 
 
 def request_cancel(job: Job) -> None:
@@ -96,7 +103,7 @@ def retry_job(job: Job, user: User) -> None:
 
 def retry(job: Job) -> None:
     """Queue a failed or cancelled job again; training goes on from its last checkpoint. Raise JobError for others."""
-    fields: dict[str, Any] = {"cancel_requested": False, "error": "", "attempts": 0, "finished_at": None}
+    fields: dict[str, Any] = {"cancel_requested": False, "error": "", "deaths": 0, "finished_at": None}
     fields["heartbeat_at"] = clock.now()
     with transaction.atomic():
         held(*filter(None, (job.graph, job.system, job.pool)))
@@ -109,7 +116,7 @@ def retry(job: Job) -> None:
 
 
 def sweep() -> list[Job]:
-    """Queue jobs again whose worker fell silent, and send messages again that nobody picked up; return the former."""
+    """Queue jobs again whose worker fell silent, and return them; one that only kills its workers has failed."""
     now = clock.now()
     silent = now - timedelta(seconds=settings.JOB_SILENT_SECONDS)
     taken = []
@@ -120,46 +127,28 @@ def sweep() -> list[Job]:
         if job.cancel_requested:
             if mine.update(state=JobState.CANCELLED, finished_at=now, seconds_left=None):
                 leave_subject(job, JobState.CANCELLED)
-        elif job.attempts >= settings.JOB_MAX_ATTEMPTS:
-            error = f"Its worker died {job.attempts} times. See the log, then start it again."
+        elif job.deaths + 1 >= settings.JOB_MAX_DEATHS:
+            error = f"Its worker died {job.deaths + 1} times without getting further. See the log, then start it again."
             if mine.update(state=JobState.FAILED, finished_at=now, seconds_left=None, error=error):
                 leave_subject(job, JobState.FAILED)
         elif mine.update(
             state=JobState.QUEUED,
             heartbeat_at=now,
+            deaths=job.deaths + 1,
             log=Concat(F("log"), Value(f"{stamp} worker {job.worker} fell silent; queued again\n")),
         ):
-            _send(job.pk, job.kind)
             taken.append(job)
-    _send_lost(taken, now)
     return taken
 
 
-def _send_lost(taken: list[Job], now: datetime) -> None:
-    """Send the messages of queued jobs again that seem lost. A second message for a job finds nothing to claim.
-
-    A worker that dies may have fetched messages of jobs that still wait: after a death they are sent at once. So may
-    the worker of a command that ended: they are sent soon if a worker of the queue is idle, otherwise after long.
-    """
-    silent = timedelta(seconds=settings.JOB_SILENT_SECONDS)
-    busy = Job.objects.filter(state=JobState.RUNNING).exists()
-    idle = set() if busy else {queue for worker in live_workers() for queue in worker.queues.split(",")}
-    waiting = Job.objects.filter(state=JobState.QUEUED, heartbeat_at__lt=now)
-    for job in waiting.exclude(pk__in=[job.pk for job in taken]):
-        patience = 0 if taken else 1 if JOB_TYPES[job.kind].queue in idle else 10
-        if job.heartbeat_at > now - patience * silent:  # type: ignore[operator]  # it has one: see the filter
-            continue
-        mine = Job.objects.filter(pk=job.pk, state=JobState.QUEUED, heartbeat_at=job.heartbeat_at)
-        if mine.update(heartbeat_at=now):
-            _send(job.pk, job.kind)
-
-
-def wrong_clocks() -> QuerySet[Worker]:
-    """Return the live workers whose clock differs from the database's by more than 5 s."""
-    most = clock.MOST_OFF.total_seconds()
-    return live_workers().filter(Q(clock_off__gt=most) | Q(clock_off__lt=-most)).order_by("name")
-
-
-def live_workers() -> QuerySet[Worker]:
-    since = clock.now() - timedelta(seconds=settings.JOB_SILENT_SECONDS)
-    return Worker.objects.filter(seen_at__gte=since)
+def give_back(workers: Iterable[str]) -> int:
+    """Queue the jobs again of workers that were ended, and return their number; that counts as no death."""
+    now = clock.now()
+    given = 0
+    for job in Job.objects.filter(state=JobState.RUNNING):
+        if job.worker.rpartition(":")[0] in workers:
+            line = f"{now:%H:%M:%S} worker {job.worker} was ended; queued again\n"
+            back = {"state": JobState.QUEUED, "heartbeat_at": now, "log": Concat(F("log"), Value(line))}
+            mine = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, worker=job.worker, attempts=job.attempts)
+            given += mine.filter(cancel_requested=False).update(**back)
+    return given

@@ -10,9 +10,11 @@ from core import clock
 from core.callbacks import Tell, Watch
 from core.models import Job
 
+LEAVING = threading.Event()  # set when this process is asked to end: its job goes back to the queue
+
 
 class JobCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Stop the work of a job whose cancel flag was set, or that another worker took over."""
+    """Stop the work of a job whose cancel flag was set, that another worker took over, or whose worker is to end."""
 
 
 class Progress:
@@ -46,7 +48,7 @@ class Progress:
         return Job.objects.filter(pk=self.job.pk, attempts=self.job.attempts)
 
     def should_stop(self) -> bool:
-        return self._stop.is_set()
+        return self._stop.is_set() or LEAVING.is_set()
 
     def teller(self, stage: str, unit: str) -> Tell:
         """Return a callback of (done, total) that reports this stage."""

@@ -1,7 +1,7 @@
 """Kinds of job: each app registers its own, and names the function that does it, so that pages load no torch."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import TextChoices
 from django.utils.module_loading import import_string
@@ -25,6 +25,8 @@ class JobType(NamedTuple):
     trains: bool = False  # its system has curves of loss and validation MRR
     # called with a job and its state when it ends without being done, so that its subject does not seem to be waiting
     leave: Callable[[Job, JobState], None] | None = None
+    # bytes of memory that it needs at least, given its graph, system and pool; 0: not known
+    needs: Callable[[Any, Any, Any], int] = lambda graph, system, pool: 0
 
 
 JOB_TYPES: dict[str, JobType] = {}

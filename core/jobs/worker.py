@@ -13,7 +13,7 @@ from django.conf import settings
 
 from core.enums import JobState
 from core.errors import UserError
-from core.jobs.lifecycle import live_workers
+from core.jobs.queues import live_workers
 from core.models import Job
 
 MAX_DEATHS = 3

@@ -22,7 +22,8 @@ from core.database import gone
 from core.enums import LIVE, JobState
 from core.errors import UserError
 from core.jobs.fencing import fenced
-from core.jobs.lifecycle import live_workers, start_job
+from core.jobs.lifecycle import start_job
+from core.jobs.queues import live_workers
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set

@@ -12,7 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.errors import UserError
-from core.jobs.lifecycle import live_jobs, live_workers
+from core.jobs.lifecycle import live_jobs
+from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal

@@ -11,7 +11,7 @@ from annotation.labelling.own_labels import own_progress
 from annotation.models import Membership
 from core.enums import LIVE
 from core.errors import UserError
-from core.jobs.lifecycle import live_workers
+from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_evaluate, can_manage
 from core.views.access import SignedInRequest, evaluator_required, text_refusal

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from core.jobs.lifecycle import live_workers
+from core.jobs.queues import live_workers
 from core.people.roles import Person, can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted

@@ -6,18 +6,18 @@ import os
 import re
 import resource
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from core.machine import control_groups, in_words
 from pooling.learning.losses import STATES
 from pooling.scoring.scorer import build_model
 from pooling.systems.spec import Settings, SystemSpec, common_settings
 
 FLOAT, INT = 4, 8  # bytes
-GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 PROCESS = Path("/proc/self")
 SCORE_COPIES = 5  # of the scores of a batch: themselves, their weights, the loss of each, and slopes
 RANKING_BYTES = 1 << 29  # what a validation takes at most beside model and graph
@@ -108,26 +108,13 @@ def free_bytes(device: str) -> int | None:
 
 
 def _left_in_groups() -> Iterator[int]:
-    """Yield the bytes left in each control group (version 2: containers, services) around this process with a limit."""
-    own = "/"
-    with contextlib.suppress(OSError):
-        if line := re.search(r"^0::(/.*)$", OWN_GROUP.read_text(), re.M):
-            own = line[1]
-    path = PurePosixPath(own)
-    for inner in (path, *path.parents):  # each limits all that are in it
-        group = GROUPS / inner.relative_to("/")
+    """Yield the bytes left in each control group around this process that has a limit."""
+    for group in control_groups():
         with contextlib.suppress(OSError, ValueError):  # a group without the file, or "max"
             limit = int((group / "memory.max").read_text())
             cached = re.findall(r"^(?:in)?active_file (\d+)$", (group / "memory.stat").read_text(), re.M)
             # files that were read count as taken, and go when somebody needs the room
             yield limit - int((group / "memory.current").read_text()) + sum(map(int, cached))
-
-
-def in_words(number: int) -> str:
-    """Return bytes as people say them: 49 GB, 1.5 GB, 320 MB."""
-    if number < 1e9:
-        return f"{max(number, 0) / 1e6:.0f} MB"
-    return f"{number / 1e9:.1f} GB" if number < 1e10 else f"{number / 1e9:.0f} GB"
 
 
 def keep_freed_memory() -> None:

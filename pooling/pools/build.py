@@ -204,7 +204,7 @@ def run_build_pool(job: Job, progress: Progress) -> None:
     """Build the pool, then store the predictive distributions of its systems (params: predictive)."""
     assert job.pool is not None
     ended = Pool.objects.filter(pk=job.pool.pk, state__in=[PoolState.FAILED, PoolState.CANCELLED])
-    with fenced():
+    with fenced(further=False):
         ended.update(state=PoolState.BUILDING)
     build_pool(job.pool, progress)
     if job.params.get("predictive", True):

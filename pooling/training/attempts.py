@@ -32,7 +32,7 @@ def take_over(system: System) -> None:
         if old and artifact_path(old).is_dir():
             unfinished = shutil.ignore_patterns("*.part")
             shutil.copytree(artifact_path(old), artifact_path(relative), ignore=unfinished, copy_function=_link)
-        with fenced():
+        with fenced(further=False):
             System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="", artifact=relative)
     except BaseException as error:
         shutil.rmtree(artifact_path(relative), ignore_errors=True)

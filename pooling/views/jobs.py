@@ -8,8 +8,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.enums import JobState
-from core.jobs.lifecycle import cancel_job, live_workers, retry_job, wrong_clocks
+from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.pace import pace_of
+from core.jobs.queues import live_workers, wrong_clocks
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_required

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from core.jobs.lifecycle import live_workers
+from core.jobs.queues import live_workers
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, or_message, posted
 from pooling.forms.systems import SystemForm

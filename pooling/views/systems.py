@@ -11,7 +11,8 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, Stream
 from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
-from core.jobs.lifecycle import live_jobs, live_workers, start_job
+from core.jobs.lifecycle import live_jobs, start_job
+from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, page_refusal

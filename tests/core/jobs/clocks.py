@@ -17,7 +17,8 @@ from django.utils import timezone  # noqa: E402
 from core import clock  # noqa: E402
 from core.enums import CoreAct, JobState  # noqa: E402
 from core.jobs.execution import execute  # noqa: E402
-from core.jobs.lifecycle import live_workers, sweep  # noqa: E402
+from core.jobs.lifecycle import sweep  # noqa: E402
+from core.jobs.queues import live_workers  # noqa: E402
 from core.jobs.registry import HANDLERS  # noqa: E402
 from core.models import Job, Worker  # noqa: E402
 from core.people.audit_log import record  # noqa: E402

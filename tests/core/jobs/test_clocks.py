@@ -13,7 +13,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from core import clock, tasks
+from core import clock
+from core.jobs import watcher
 from tests.postgres import own_database
 
 
@@ -31,8 +32,8 @@ def test_a_clock_that_is_an_hour_wrong_takes_no_job_from_a_live_worker(tmp_path:
 
 @pytest.mark.parametrize(("seconds", "said"), [(62, "62 s ahead of"), (-7_000, "7,000 s behind"), (5, ""), (-4.9, "")])
 def test_a_worker_says_once_that_its_clock_is_wrong(caplog, seconds: float, said: str):
-    told = tasks._tell_of_clock("w@here", timedelta(seconds=seconds), False)
-    tasks._tell_of_clock("w@here", timedelta(seconds=seconds), told)
+    told = watcher._tell_of_clock("w@here", timedelta(seconds=seconds), False)
+    watcher._tell_of_clock("w@here", timedelta(seconds=seconds), told)
     expected = f"worker w@here: The clock of its machine is {said} the database's: set it, for example by NTP."
     assert [entry.message for entry in caplog.records] == ([expected] if said else [])
 

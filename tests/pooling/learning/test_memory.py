@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import torch
 
+from core import machine
+from pooling.jobs import scoring_needs, training_needs
 from pooling.learning import memory
 from pooling.learning.batches import BATCHES
 from pooling.learning.memory import check_memory, estimate_bytes, in_words
+from pooling.models import Graph, System
 from pooling.scoring.scorer import build_model
-from pooling.systems import SYSTEMS, get_model
+from pooling.systems import SYSTEMS, get_model, resolve_settings
 from pooling.systems.spec import SystemSpec, common_settings
 
 ENTITIES, RELATIONS = 100, 4
@@ -173,8 +176,8 @@ def test_free_bytes_within_this_machine():
 @pytest.fixture
 def groups(tmp_path, monkeypatch):
     """A made-up tree of control groups in which this process is in /service/worker."""
-    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(memory, "OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(machine, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
     (tmp_path / "own").write_text("4:memory:/old\n0::/service/worker\n")
 
     def limit(group, most, taken=0, inactive=0, active=0):
@@ -227,3 +230,17 @@ def test_free_bytes_where_the_own_group_is_not_seen_are_those_of_the_outermost(g
 )
 def test_in_words(number, words):
     assert in_words(number) == words
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_a_job_is_said_to_need_is_never_more_than_the_estimate(name):
+    """Otherwise a job that fits would wait for ever."""
+    graph = Graph(num_entities=20_000, num_relations=11, num_train=len(ring(20_000, 11)))
+
+    settings = dict(resolve_settings(name, 20_000, 20_000, {}))
+    system = System(graph=graph, kind=name, settings={**settings, "device": "auto"})
+    least = training_needs(None, system, None)
+    spec = get_model(name)
+    assert 0 < scoring_needs(None, system, None) < least <= estimate_bytes(spec, 20_000, 11, settings, ring(20_000, 11))
+    system.settings["device"] = "cpu"
+    assert training_needs(None, system, None) == scoring_needs(None, system, None) == 0
