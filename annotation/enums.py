@@ -9,7 +9,7 @@ from core.people.roles import CampaignRole, SiteRole
 DUTIES: dict[str, Promise] = {  # told to whoever is invited
     SiteRole.MANAGER: _("you run campaigns and look after people."),
     SiteRole.RESEARCHER: _("you compare systems and take test sets away."),
-    CampaignRole.ANNOTATOR: _("you answer yes or no to questions, each with a link that shows why."),
+    CampaignRole.ANNOTATOR: _("you answer yes or no to statements, each with a link that shows why."),
     CampaignRole.ADJUDICATOR: _("you decide where two people answered differently."),
 }
 
@@ -73,7 +73,7 @@ class Cause(models.TextChoices):
     ENTITY = "entity", _("wrong entity")
     SOURCE = "source", _("source doesn’t say it")
     DATED = "dated", _("out of date")
-    MISREAD = "misread", _("misread the question")
+    MISREAD = "misread", _("misread the statement")
 
 
 class Verdict(models.TextChoices):
@@ -114,10 +114,10 @@ class SurplusReason(models.TextChoices):
 class FlagKind(models.TextChoices):
     """Kinds of report about a question that is not answered."""
 
-    QUESTION = "question", _("The question makes no sense")
+    QUESTION = "question", _("The statement makes no sense")
     NAME = "name", _("A name is missing or unclear")
     SOURCE = "source", _("A source is missing")
-    WORDS = "words", _("The words of the question need a fix")
+    WORDS = "words", _("The words of the statement need a fix")
     OTHER = "other", _("Something else")
 
 

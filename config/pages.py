@@ -188,7 +188,7 @@ KEYWORDS: dict[str, str | Promise] = {
     "analysis/discriminative": "significance, p-value, Tukey HSD, compare two systems, reliable, trustworthy, how sure",
     "analysis/audit": "filter errors",
     # of people who label
-    "annotate": _("label, answer, questions"),
+    "annotate": _("label, answer, statements"),
     "my-labels": _("undo, change an answer, change a decision, withdraw, mistake"),
     "guidelines": _("instructions, manual"),
     "messages": _("report a problem, answers to reports"),

@@ -33,10 +33,10 @@ from pooling.models import Pool
 
 # rule: its lowest and highest value, and the sentence that says so
 LIMITS = {
-    "lease_minutes": (1, 1440, "A question is held for {} to {} minutes."),
+    "lease_minutes": (1, 1440, "An item is held for {} to {} minutes."),
     "undo_minutes": (0, 1440, "A label can be changed for {} to {} minutes."),
-    "gold_percent": (0, 50, "Gold items come with {} to {} of a hundred questions."),
-    "training_items": (0, 50, "Training has {} to {} questions."),
+    "gold_percent": (0, 50, "Gold items come with {} to {} of a hundred items."),
+    "training_items": (0, 50, "Training has {} to {} items."),
     "training_percent": (0, 100, "The pass mark is {} to {} percent."),
 }
 SECOND = "The campaign of pool {} is already open."
@@ -192,7 +192,7 @@ def _check_training(campaign: Campaign, rules: Mapping[str, Any]) -> None:
     wanted, there = rules.get("training_items", 0), campaign.golds.filter(is_active=True).count()
     if wanted > max(there, campaign.training_items):
         raise CampaignError(
-            f"Training takes its questions from the gold items: you asked for {wanted}, and there are {there}. "
+            f"Training takes its items from the gold items: you asked for {wanted}, and there are {there}. "
             "Add gold items on the page Checks first."
         )
 

@@ -60,7 +60,7 @@ def _reports(person: User, since: datetime) -> list[Notice]:
         Notice(
             last,
             "reports",
-            f"{pool}: {n:,} report{'s' if n > 1 else ''} of a question, without a reply.",
+            f"{pool}: {n:,} report{'s' if n > 1 else ''} of a statement, without a reply.",
             reverse("inbox", args=[pool]),
         )
         for pool, n, last in counted

@@ -57,8 +57,8 @@ class RulesForm(PageForm):
     )
     lease_minutes = _limited(
         "lease_minutes",
-        "Minutes a question is held",
-        "Activity on the page renews them. After that, somebody else may be given the question.",
+        "Minutes an item is held",
+        "Activity on the page renews them. After that, somebody else may be given the item.",
     )
     undo_minutes = _limited(
         "undo_minutes",
@@ -69,14 +69,14 @@ class RulesForm(PageForm):
     gold_percent = _limited(
         "gold_percent",
         "Gold items, percent",
-        "How many of 100 questions given to a person are gold items; 0: none. These are questions whose "
+        "How many of 100 items given to a person are gold items; 0: none. These are items whose "
         "answer is already known, mixed in unmarked to check how careful people are. Their answers come from "
         "seed triples (yes), filtered triples (no) or a file of yours, on the page Checks. Annotators can't "
         "tell them apart; only managers see them and the results.",
     )
     training_items = _limited(
         "training_items",
-        "Training questions",
+        "Training items",
         "Gold items that each person answers first, told each time whether the answer was right. 0: no training.",
     )
     training_percent = _limited(
@@ -96,7 +96,7 @@ class RulesForm(PageForm):
         error_messages={"invalid": "Give three capital letters, such as EUR or USD."},
     )  # fmt: skip
     language = forms.ChoiceField(
-        label="Language of questions and guidelines",
+        label="Language of statements and guidelines",
         required=False,
         choices=[("", "not known"), *LANGUAGES],
         help_text="In which they are read out and hyphenated, also on pages in another language. Mails that invite "
@@ -224,7 +224,7 @@ class AssignForm(PageForm):
         label="Person",
         queryset=User.objects.none(),
         empty_label="Choose a person",
-        help_text="They are asked these questions before others. People who had or saw all of them are not listed.",
+        help_text="They are given these items before others. People who had or saw all of them are not listed.",
     )
 
     def __init__(self, people: QuerySet[User], *args: Any, **kwargs: Any) -> None:

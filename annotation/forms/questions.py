@@ -67,7 +67,7 @@ class SourceForm(PageForm):
         label="Search address",
         max_length=300,
         required=False,
-        help_text="https, with {query} once: the names of a question are put there. "
+        help_text="https, with {query} once: the names of a statement are put there. "
         "Without it, links are accepted and no search is offered.",
     )
 

@@ -33,11 +33,11 @@ from core import clock
 MAX_COMMENT, MAX_PASSAGE = 2000, 1000
 MAX_ACTIVE_MS, MAX_AWAY_MS = 3600 * 1000, 24 * 3600 * 1000  # of one answer; hours are paid by them
 TOO_LATE = _("This label can no longer be changed. It stays as it is.")
-_WITHDRAWN = _("This question was withdrawn: it needs no answer any more.")
+_WITHDRAWN = _("This statement was withdrawn: it needs no answer any more.")
 _USED = _("The id of this answer was used for another one. Load the page again, then answer.")
 _SURPLUS = {
     SurplusReason.LATE: _(
-        "Your time was over and somebody else has this question. Your answer is kept, but doesn’t count."
+        "Your time was over and somebody else has this statement. Your answer is kept, but doesn’t count."
     ),
     SurplusReason.TWICE: _(
         "You had answered this already, in another window. That answer stays; this one is kept, but doesn’t count."
@@ -80,7 +80,7 @@ def submit(
     somebody else's ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
     """
     if lease != lease_of(ticket, user.pk):
-        raise NotYours(_("This question was not given to you. Load the page again; no label was changed."))
+        raise NotYours(_("This statement was not given to you. Load the page again; no label was changed."))
     given = _tidied(given)
     _check_form(given)
     place, first = found or place_of_ticket(user, ticket), label_of_client(given.client_id)

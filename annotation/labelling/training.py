@@ -117,7 +117,7 @@ def start_round(campaign: Campaign, user: User) -> Round:
         number = last.number + 1 if last else 1
         golds = _draw(campaign, user, number)
         if len(golds) < campaign.training_items:
-            raise AnswerRefused(_("There are no other training questions for you. Ask a manager to let you through."))
+            raise AnswerRefused(_("There are no other training statements for you. Ask a manager to let you through."))
         TrainingQuestion.objects.bulk_create(
             TrainingQuestion(training=training, gold_id=gold, round=number, place=place)
             for place, gold in enumerate(golds, 1)
@@ -151,7 +151,7 @@ def answer_training(campaign: Campaign, user: User, question: int, answer: str) 
         own = TrainingQuestion.objects.filter(training__campaign=campaign, training__person=user)
         found = own.select_related("training", "gold").filter(pk=question).first()
         if found is None:
-            raise AnswerRefused(_("This is not a training question of yours. Load the page again."))
+            raise AnswerRefused(_("This is not a training statement of yours. Load the page again."))
         Training.objects.select_for_update().get(pk=found.training_id)
         now = clock.now()
         TrainingQuestion.objects.filter(pk=question, answer="").update(answer=answer, answered_at=now)

@@ -127,9 +127,9 @@ def return_item(item: Item, *, by: User | None = None, reason: str = "", now: da
 def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
     """Send the item of a dispute back to the pool, for the adjudicator who holds it; a reason is required."""
     if lease != lease_of(ticket, user.pk):
-        raise NotYours(_("This question was not given to you. Load the page again; nothing was changed."))
+        raise NotYours(_("This statement was not given to you. Load the page again; nothing was changed."))
     if not reason.strip():
-        raise AnswerRefused(_("Say in a sentence why the item goes back to the pool."))
+        raise AnswerRefused(_("Say in a sentence why the statement goes back to the pool."))
     with transaction.atomic():
         item = Item.objects.filter(slots__ticket=ticket).select_for_update(of=("self",), no_key=True).first()
         held = Slot.objects.filter(ticket=ticket, annotator=user, number=ADJUDICATION, state=SlotState.LEASED)

@@ -30,7 +30,7 @@ def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, te
     """
     text = text.strip()
     if lease != lease_of(ticket, user.pk):
-        raise NotYours(_("This question was not given to you. Load the page again; nothing was reported."))
+        raise NotYours(_("This statement was not given to you. Load the page again; nothing was reported."))
     known = _known(user, client_id)
     if known is not None:
         return known
@@ -64,7 +64,7 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
         check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
         place = slot or check
         if place is None or place.template is None:
-            raise AnswerRefused(_("This question was withdrawn: there is nothing to report any more."))
+            raise AnswerRefused(_("This statement was withdrawn: there is nothing to report any more."))
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
         if holds and release_slots(Slot.objects.filter(ticket=ticket, annotator=user)) != 1:
             raise AnswerRefused(_("This dispute is no longer in your hands. Nothing was reported."))

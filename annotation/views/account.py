@@ -38,7 +38,7 @@ KEYS = (
 ADJUDICATOR_KEYS = (
     ("a", _("Source of answer A")), ("b", _("Source of answer B")), ("w", _("Reason: wrong entity")),
     ("d", _("Reason: the source doesn’t say it")), ("o", _("Reason: out of date")),
-    ("m", _("Reason: misread the question")), ("t", _("Reason in your words")),
+    ("m", _("Reason: misread the statement")), ("t", _("Reason in your words")),
     ("p", _("Return the dispute to the pool")),
 )  # fmt: skip
 

@@ -53,8 +53,8 @@ MOST_STEPS = 3  # that are shown at once
 AGREEMENT_SECONDS = 60
 OPENED = "The campaign of {} is open."
 _TOLD = {
-    CampaignState.OPEN: "The campaign is open: questions are given out.",
-    CampaignState.PAUSED: "The campaign is paused: no new questions are given out.",
+    CampaignState.OPEN: "The campaign is open: items are given out.",
+    CampaignState.PAUSED: "The campaign is paused: no new items are given out.",
     CampaignState.CLOSED: "The campaign is closed: its labels stay as they are.",
 }
 

@@ -53,7 +53,7 @@ def next_steps(
         steps.append(Step("stalled", f"{last}, and {counts.left:,} are left. Write to the people here.", *write, True))
     if stuck := _stuck_in_training(campaign):
         who = f"{stuck[0]} waits" if len(stuck) == 1 else f"{len(stuck)} people wait"
-        text = f"{who} for you: the training has no other questions left. Let them through, or add gold items."
+        text = f"{who} for you: the training has no other items left. Let them through, or add gold items."
         steps.append(Step("training", text, "See training", f"{reverse('checks', args=[pool])}#training", True))
     if counts.reports:
         wait = "1 report waits" if counts.reports == 1 else f"{counts.reports:,} reports wait"
@@ -65,7 +65,7 @@ def next_steps(
         raw = weak.agreement.raw
         low, high = raw.interval or (0.0, 1.0)
         text = f"People agree less on {weak.name} than elsewhere: on {raw.value:.0%} of {raw.n:,} items"
-        text = f"{text} (95 %: {low:.0%} to {high:.0%}). Make its question or the guidelines clearer."
+        text = f"{text} (95 %: {low:.0%} to {high:.0%}). Make its wording or the guidelines clearer."
         steps.append(Step("agreement", text, "See agreement", reverse("quality", args=[pool])))
     if counts.unreleased and not counts.left:
         text = f"All that is released is judged or in hand; {counts.unreleased:,} triples are not released yet."

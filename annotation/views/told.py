@@ -60,7 +60,7 @@ def had_before(left: int) -> str:
 
 
 def recheck_drawn(person: User, drawn: int) -> str:
-    return f"{person.username} gets {plural(drawn, 'judgement')} again, among other questions."
+    return f"{person.username} gets {plural(drawn, 'judgement')} again, among other items."
 
 
 def let_through(person: User) -> str:
@@ -122,4 +122,4 @@ def sources_restored(added: int) -> str:
 def sources_chosen(relations: int, sources: int | None) -> str:
     """Say how many sources some relations accept now; None: all sources."""
     takes = "1 relation takes" if relations == 1 else f"{relations} relations take"
-    return f"{takes} {'all sources' if sources is None else plural(sources, 'source')} from the next question on."
+    return f"{takes} {'all sources' if sources is None else plural(sources, 'source')} from the next item on."

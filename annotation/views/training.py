@@ -87,5 +87,5 @@ def _why(gold: Gold) -> str:
     if gold.origin == GoldOrigin.SEED:
         return _("It is a known fact of the knowledge graph.")
     if gold.origin == GoldOrigin.FILTER:
-        return _("One of the two is of another kind than the question asks for.")
+        return _("One of the two is of another kind than the relation asks for.")
     return _("The people who run this campaign have checked it.")

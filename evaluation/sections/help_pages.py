@@ -36,7 +36,7 @@ class Listed(NamedTuple):
 GROUPS: dict[str, tuple[Listed, ...]] = {
     "Tutorial": (Listed("tutorial", "Tutorial", "From a folder of triples to a completed test set of your own."),),
     "How to": (
-        Listed("labelling", _("Answer questions"), _("Annotate and adjudicate: views, keys, evidence, reports."), True),
+        Listed("labelling", _("Label statements"), _("Annotate and adjudicate: views, keys, evidence, reports."), True),
         Listed("pooling", "Plan a pool", "Seeds, filters, orders of judging, when to stop, what it costs."),
         Listed("annotation", "Run a campaign", "Questions, sources, guidelines, people, quality."),
         Listed("api", _("Use the API"), _("The site by script, with examples."), True),

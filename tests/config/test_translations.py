@@ -51,6 +51,32 @@ def test_compiled_file_is_that_of_its_catalogue(language: str, domain: str):
     assert kept._catalog == made._catalog
 
 
+def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answers():
+    """A text that is about several statements, as "where has Ada lived?" is, belongs into this list."""
+    questions = {
+        "Another dispute of this question",
+        "By question",
+        "By question: No for the remaining rows; Undo takes it back",
+        "By question: a link for this row alone",
+        "By question: another row",
+        "By question: the next question, when all rows are answered",
+        "Evidence for this question",
+        "Link for this question",
+        "Next question",
+        "Search one of the first sources in the side window; by question, one of those below the link",
+        "Take the last source of this question",
+        "Take the question’s link",
+        "The disputes of this question",
+        "from the question",
+    }
+    said = set()
+    for domain in ("django", "djangojs"):
+        for message in catalogues.template(domain):
+            said |= {text for text in ([message.id] if isinstance(message.id, str) else message.id) if text}
+    assert {text for text in said if re.search(r"\b[qQ]uestions?\b", text)} == questions
+    assert {text for text in said if re.search(r"\b([iI]tem|[tT]riple)s?\b", text)} == set()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sentences_name_a_button_by_what_is_written_on_it(language: str):
     button = catalogues.read(catalogues.path_of(language, "django"), language).get("Undo").string

@@ -3,7 +3,7 @@
 import { message } from "./messages.js";
 import { gettext } from "./words.js";
 
-const TOO_FAST = message("too-fast", gettext("Too fast: this question had just come, so nothing was answered. Press again."));
+const TOO_FAST = message("too-fast", gettext("Too fast: this statement had just come, so nothing was answered. Press again."));
 const BLINK_MS = 600;
 
 export class AnswerBar {

@@ -16,7 +16,11 @@ const STATE = {
   elsewhere: gettext("answered in another tab"),
 };
 const NO_REASON = message("no-reason", gettext("Say in a few words why you can’t tell."));
-const WHOSE = { own: message("own", gettext("own link")), question: message("question", gettext("from the question")) };
+const WHOSE = {
+  own: message("own", gettext("own link")),
+  question: message("question", gettext("from the question")),
+  saved: message("saved-with", gettext("saved with this link")), // the question's link was changed later
+};
 const INNER = "button, input, a";
 
 export class CandidateRow {
@@ -133,7 +137,7 @@ export class CandidateRow {
     const isSaved = Boolean(done?.given);
     const link = isSaved ? done.given.source_url : drafts.linkOf(item);
     const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
-    const whose = isOwn ? WHOSE.own : WHOSE.question;
+    const whose = !isOwn ? WHOSE.question : link === drafts.own.get(item.slot) || !isSaved ? WHOSE.own : WHOSE.saved;
     this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : gettext("no link yet");
     show(this.find("[data-whose]"), link ? whose : null);
     const act = isOwn && link ? gettext("Change link") : gettext("Own link");

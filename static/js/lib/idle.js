@@ -5,17 +5,17 @@ import { filled, gettext, ngettext, number } from "./words.js";
 
 const LOOK_MS = 60000;
 const ANNOTATOR = {
-  nothing: [gettext("Nothing is left for you here"), gettext("Every question that you can answer is answered, in somebody’s hands, or waits until its answers can no longer be changed.")],
+  nothing: [gettext("Nothing is left for you here"), gettext("Every statement that you can answer is answered, held by somebody now, or waits until its answers can no longer be changed.")],
 };
 const ADJUDICATOR = {
-  nothing: [gettext("No dispute waits for you"), gettext("A question comes here when two people answered it differently, never one that you answered yourself.")],
+  nothing: [gettext("No dispute waits for you"), gettext("A statement comes here when two people answered it differently, never one that you answered yourself.")],
   later: [gettext("No dispute is open yet"), ""],
 };
 const BOTH = {
-  loading: [gettext("Fetching questions"), ""],
-  paused: [gettext("This campaign is paused"), gettext("It gives out no questions for a while. Your labels are saved.")],
-  closed: [gettext("This campaign is closed"), gettext("It gives out no more questions. Your labels are saved.")],
-  failed: [gettext("No questions came"), gettext("What went wrong stands above. Nothing is lost.")],
+  loading: [gettext("Fetching statements"), ""],
+  paused: [gettext("This campaign is paused"), gettext("It gives out no statements for a while. Your labels are saved.")],
+  closed: [gettext("This campaign is closed"), gettext("It gives out no more statements. Your labels are saved.")],
+  failed: [gettext("No statements came"), gettext("What went wrong stands above. Nothing is lost.")],
   offline: [gettext("The server cannot be reached"), gettext("Look again when you are connected. Nothing is lost.")],
 };
 

@@ -10,9 +10,9 @@ import { SAID, filled, gettext } from "./words.js";
 
 const LONG = 140; // characters of a question in smaller type
 
-const ELSEWHERE = message("elsewhere", gettext("You answered that question in another tab."));
+const ELSEWHERE = message("elsewhere", gettext("You answered that statement in another tab."));
 const changing = (answer) => message("changing", filled(gettext("You answered {answer}; another answer replaces it. Esc keeps it and goes on."), { answer: SAID[answer] }));
-const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another question."), { answer: SAID[answer] }));
+const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another statement."), { answer: SAID[answer] }));
 
 export class One {
   // more: {shown(item, comment, reason), check(answer), comment(answer), answered(), value(), reason(), extra(), linkChanged()} of the page

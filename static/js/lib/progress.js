@@ -12,7 +12,7 @@ const ASK_MS = 5 * 60000;
 const NARROW = matchMedia("(max-width: 560px)"); // there is room for a number and a word
 
 export class Progress {
-  // isSettled(): whether the server knows every answer that was counted here; asks: questions, not disputes
+  // isSettled(): whether the server knows every answer that was counted here; asks: statements, not disputes
   constructor(url, root, isSettled, asks) {
     this.url = url;
     this.asks = asks;
@@ -73,7 +73,7 @@ export class Progress {
       parts.push(this.asks ? this.ofGoal(today) : ["decided-today", filled(ngettext("{n} decision today", "{n} decisions today", today), { n: number(today) })]);
       parts.push(["total", filled(gettext("{n} by you"), { n: number(total) })]);
       const open = Math.max((this.asks ? left : disputes) - this.ahead, 0);
-      const inFull = this.asks ? gettext("{n} left for you") : ngettext("{n} dispute left", "{n} disputes left", open);
+      const inFull = this.asks ? ngettext("{n} statement left for you", "{n} statements left for you", open) : ngettext("{n} dispute left", "{n} disputes left", open);
       const words = NARROW.matches ? gettext("{n} left") : inFull;
       parts.push(["left", filled(words, { n: number(open) })]);
       const done = this.asks ? total : this.session;

@@ -96,6 +96,12 @@ def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> N
         ("Y", LINK, ""),
         ("N", LINK, ""),
     ]
+    page.locator("#question-link").fill(
+        "https://en.wikipedia.org/wiki/Eve"
+    )  # rows that are saved keep the link of before, and say so
+    shows(
+        rows(page).locator("[data-whose]"), "saved-with", "own", "", "saved-with", "saved-with", "question", "question"
+    )
 
 
 def test_a_link_for_one_row_takes_three_keys(world, open_page) -> None:
@@ -291,7 +297,7 @@ def test_cant_tell_shows_the_link_that_it_was_saved_with(world, open_page) -> No
     press(page, "Enter")
     saved(page, 2)
     assert answers() == [("?", OTHER, "two of that name"), ("?", "", "unknown")]
-    shown = [("en.wikipedia.org/wiki/Bob", "own"), ("", ""), ("en.wikipedia.org/wiki/Ada", "question")]
+    shown = [("en.wikipedia.org/wiki/Bob", "saved-with"), ("", ""), ("en.wikipedia.org/wiki/Ada", "question")]
     for number, (link, whose) in enumerate(shown):
         expect(rows(page).nth(number).locator("[data-link]")).to_have_text(link)
         shows(rows(page).nth(number).locator("[data-whose]"), whose)
