@@ -92,7 +92,7 @@ PAGES = {
     "campaign-sources": Page("campaign", "Sources", "Sources of {pool.name}"),
     "campaign-source": Page("campaign-sources", "{source.name}"),
     "campaign-triples": Page("campaign", "Items", "Items of {pool.name}"),
-    "campaign-triples-bulk": Page("campaign-triples", "Several", "Items of {pool.name}", "Chosen items"),
+    "campaign-triples-bulk": Page("campaign-triples", "Chosen items", "Items of {pool.name}", "Chosen items"),
     "campaign-triple": Page("campaign-triples", "Item {item.pk}", "An item of {pool.name}", "{asked.statement}"),
     "checks": Page("campaign", "Checks", "Checks of {pool.name}"),
     "inbox": Page("campaign", "Inbox", "Inbox of {pool.name}"),

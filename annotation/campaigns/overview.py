@@ -12,7 +12,7 @@ from annotation.campaigns.pool_states import whole_percent
 from annotation.enums import ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Flag, Item, Label, Slot
-from annotation.models.slot import PLACES
+from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
@@ -30,7 +30,8 @@ class Overview:
     undecided: int
     places: int  # for a label: two an item
     labels: int  # in these places
-    held: int  # questions in somebody's hands now
+    decisions: int  # of adjudicators, in third places
+    held: int  # places that people hold now
     pace_ms: float | None  # median active time of the last labels of people; None: too few
     reports: int  # that nobody has answered
     unreleased: int  # triples for people that no batch has released yet
@@ -65,6 +66,7 @@ def overview(campaign: Campaign) -> Overview:
     slots = Slot.objects.filter(item__campaign=campaign).aggregate(
         places=Count("pk", filter=place),
         labels=Count("pk", filter=place & Q(state=SlotState.ANSWERED)),
+        decisions=Count("pk", filter=Q(number=ADJUDICATION, state=SlotState.ANSWERED)),
         held=Count("pk", filter=Q(state=SlotState.LEASED)),
     )
     return Overview(

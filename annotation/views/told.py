@@ -31,12 +31,20 @@ def gold_added(added: GoldAdded) -> str:
 
 NOTHING_CHOSEN = "Choose items first."
 NOTHING_ALLOWS = "The chosen items don't allow that: the list says why. They are still chosen."
-# act on items: its button, and what it needs
+# act on items: its button, what it needs, and what it does
 BULK_ACTS = {
-    "reopen": ("Reopen…", "Reopen: only judged items."),
-    "return": ("Return to the pool…", "Return: only items with two labels."),
-    "flag": ("Put into the inbox…", ""),
-    "assign": ("Assign…", "Assign: only items that people still label; an adjudicator decides disputes."),
+    "reopen": ("Reopen…", "Reopen: only judged items.", "the judgement is dropped, and an adjudicator decides again"),
+    "return": (
+        "Return to the pool…",
+        "Return: only items with two labels.",
+        "its labels are discarded for good, and two other people label it",
+    ),
+    "flag": ("Put into the inbox…", "", "a report of yours waits there with your reason; labelling goes on"),
+    "assign": (
+        "Assign…",
+        "Assign: only items that people still label; an adjudicator decides disputes.",
+        "one person gets it before other items",
+    ),
 }
 _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",

@@ -152,8 +152,8 @@ def _left_out(*curves: Stability) -> str:
     if not (counts < REPEATS).any():
         return ""
     some = counts[counts > 0]
-    least = f"; the fewest left are {some.min()} of {REPEATS}" if some.size else ""
-    return f" Means leave out subsets whose tau is undefined{least}."
+    least = f"; each mean rests on at least {some.min()} of the {REPEATS} subsets of its size" if some.size else ""
+    return f" A subset that ties all systems has no tau and is left out{least}."
 
 
 def _least(series: list[Json]) -> float:

@@ -225,7 +225,11 @@ def _qrels(counts: StageCounts) -> Summary:
         return Summary(State.NOT_STARTED)
     if not counts.qrels:
         return Summary(State.NOT_STARTED, judged, Step("Freeze the current judgements.", url))
-    figures = [Count("frozen versions", counts.qrels), *judged, Count("judged since the last", counts.judged_since)]
+    figures = [
+        Count("frozen versions", counts.qrels),
+        *judged,
+        Count("judged since the last frozen version", counts.judged_since),
+    ]
     step = Step("Freeze a newer version when labels are in.", url) if counts.judged_since else None
     return _checked(counts, not counts.judged_since, figures, step)
 

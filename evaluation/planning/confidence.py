@@ -37,7 +37,8 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
         ],
     )
     least = min((one.defined for one in found.values() if one.defined), default=RESAMPLES)
-    notes = [] if least == RESAMPLES else [f"Some resamples tie all systems; the fewest left are {least:,}."]
+    says = f"Where all systems tie, a resample has no tau and is left out: each mean rests on at least {least:,}."
+    notes = [] if least == RESAMPLES else [says]
     return Section(
         "order-now",
         "How sure the order is",

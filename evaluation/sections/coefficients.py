@@ -75,7 +75,8 @@ def resample_notes(intervals: Intervals) -> list[str]:
     if least == RESAMPLES:
         return []
     return [
-        f"Some resamples tie all systems. Intervals leave them out; the fewest left are {least:,} of {RESAMPLES:,}."
+        "Where all systems tie, a resample has no tau and is left out: each interval rests on at least"
+        f" {least:,} of {RESAMPLES:,} resamples."
     ]
 
 

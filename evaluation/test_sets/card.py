@@ -135,8 +135,12 @@ def _counts(content: Content, asked: int) -> Iterator[str]:
     yield from _table("filter | why | number", (f"{name} | {reason_label(name)} | {n:,}" for name, n in why))
     yield ""
     told = content.label_figures
-    yield f"{asked:,} questions. {told.of_people:,} labels of {told.people:,} people,"
-    yield f"{told.elsewhere:,} labels made elsewhere."
+    if told.decisions is None:
+        given = f"{told.of_people:,} labels, with the decisions of adjudicators,"
+    else:
+        given = f"{told.of_people - told.decisions:,} labels and {told.decisions:,} decisions of adjudicators,"
+    yield f"{asked:,} questions. {given}"
+    yield f"by {told.people:,} people; {told.elsewhere:,} labels made elsewhere."
 
 
 def _agreement(found: LabelFigures) -> Iterator[str]:

@@ -76,7 +76,8 @@ def agreement_of(labels: LabelColumns) -> tuple[Agreement, int]:
 
 class LabelFigures(NamedTuple):
     """Hold what the card says of labels: agreement; `doubles`, triples with two; labels of people here, how many
-    `people`; labels made elsewhere; times of the first and the last label of people, None without any."""
+    `people`; labels made elsewhere; times of the first and the last label of people, None without any; how many of the
+    labels of people are decisions of adjudicators, None if a test set from outside does not tell."""
 
     agreement: Agreement
     doubles: int
@@ -84,6 +85,7 @@ class LabelFigures(NamedTuple):
     people: int
     elsewhere: int
     days: tuple[datetime, datetime] | None
+    decisions: int | None
 
     def stored(self) -> dict[str, Any]:
         """Return the figures for test_set.json; `of_stored` reads them."""
@@ -98,7 +100,8 @@ class LabelFigures(NamedTuple):
         doubles, of_people, people, elsewhere = (
             int(told[name]) for name in ("doubles", "of_people", "people", "elsewhere")
         )
-        return cls(found, doubles, of_people, people, elsewhere, (days[0], days[1]) if days else None)
+        between = (days[0], days[1]) if days else None
+        return cls(found, doubles, of_people, people, elsewhere, between, told.get("decisions"))
 
 
 def label_figures(frozen: Frozen, labels: LabelColumns) -> LabelFigures:
@@ -107,7 +110,8 @@ def label_figures(frozen: Frozen, labels: LabelColumns) -> LabelFigures:
         return LabelFigures.of_stored(told)
     found, doubles = agreement_of(labels)
     of_people, elsewhere = len(frozen.labels.values), len(frozen.imported.values)
-    return LabelFigures(found, doubles, of_people, len(np.unique(labels.person)), elsewhere, _days_of(frozen))
+    people, decisions = len(np.unique(labels.person)), int((labels.place == ADJUDICATION).sum())
+    return LabelFigures(found, doubles, of_people, people, elsewhere, _days_of(frozen), decisions)
 
 
 def _days_of(frozen: Frozen) -> tuple[datetime, datetime] | None:

@@ -250,7 +250,7 @@ def test_imported_labels_and_frozen_qrels(graph):
         num_assumed_negative=3,
         num_unjudged=1,
     )
-    assert figures(pool, "qrels")["judged since the last"] == (0, None)
+    assert figures(pool, "qrels")["judged since the last frozen version"] == (0, None)
     test_set = stage_statuses(stage_counts(pool))[-1]
     assert (test_set.state, test_set.step.url) == (State.NOT_STARTED, "/pools/town-pool/export")
     entry = record(None, EvaluationAct.TEST_SET_EXPORTED, pool=pool)  # by the command, to a folder
@@ -259,7 +259,7 @@ def test_imported_labels_and_frozen_qrels(graph):
     Export.objects.create(qrels=Qrels.objects.get(), artifact="x", sha256="0" * 64)
     assert states(pool)["test-set"] == "done"
     judge(pool, Verdict.NEGATIVE, 1)
-    assert figures(pool, "qrels")["judged since the last"] == (1, None)
+    assert figures(pool, "qrels")["judged since the last frozen version"] == (1, None)
     assert [states(pool)[key] for key in ("labels", "qrels", "test-set")] == ["done", "running", "running"]
 
 

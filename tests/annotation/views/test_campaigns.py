@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from annotation.campaigns.lifecycle import NO_MOVE
-from annotation.enums import FlagKind
+from annotation.enums import CampaignState, FlagKind
 from annotation.forms.campaigns import WRONG_NAME
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Label, Membership
@@ -16,7 +16,7 @@ from annotation.people.accounts import add_person
 from annotation.people.simulated import NAME
 from annotation.views import told
 from core.models import AuditEntry
-from tests.annotation.factories import label_and_release, label_item, report_of
+from tests.annotation.factories import decided, label_and_release, label_item, report_of
 from tests.page import Element, charts, codes, drawn, numbers, read
 
 URL, RULES = "/pools/p1/campaign", "/pools/p1/campaign/rules"
@@ -38,6 +38,7 @@ def test_overview_has_the_figures(world, manager) -> None:
     label_item(world, two, ann="Y", ben="Y")
     assert read(manager.get(URL)).figures == {
         "labels": "4 of 12 (33 %)",
+        "decisions": "0",
         "held": "8",
         "settled": "1 of 6",
         "open": "4",
@@ -51,6 +52,19 @@ def test_overview_has_the_figures(world, manager) -> None:
         "today": "4",
         "hours": "0.0",
     }  # without a whole day, no dash stands for what is not known yet
+
+
+def test_decisions_are_counted_apart_and_held_is_explained(world, manager) -> None:
+    item = world.campaign.items.first()
+    label_item(world, item, ann="Y", ben="N")
+    decided(world, item)
+    world.campaign.lease_minutes = 7
+    world.campaign.save()
+    page = read(manager.get(URL))
+    assert (page.figures["labels"], page.figures["decisions"]) == ("2 of 12 (17 %)", "1")
+    assert numbers(page.one("held-means").text) == ["7"]
+    Campaign.objects.update(state=CampaignState.CLOSED)
+    assert not read(manager.get(URL)).has("held-means")  # nothing is given out
 
 
 def test_overview_says_which_labels_are_simulated(world, manager) -> None:

@@ -319,6 +319,14 @@ def test_refused_act_keeps_the_selection_and_says_why_at_each_item(world, manage
     assert not any("chosen" in link.attrs.get("href", "") for link in page.all(tag="a"))
 
 
+def test_beside_the_acts_the_page_says_what_each_does(world, manager, several) -> None:
+    page = read(manager.get(URL))
+    buttons = [one["value"] for one in page.all(tag="button", name="act")]
+    assert [one["data-act"] for one in page.one("acts-mean").all(tag="span")] == buttons == list(told.BULK_ACTS)
+    for act, (_, _, does) in told.BULK_ACTS.items():
+        assert page.one(tag="span", **{"data-act": act}).text.endswith(f": {does}.")
+
+
 def test_what_no_item_of_the_page_allows_is_not_offered_and_why(world, manager, several) -> None:
     def impossible(state: str) -> list[str]:
         page = read(manager.get(f"{URL}?state={state}"))

@@ -94,17 +94,18 @@ def test_subsets_without_tau_are_told_with_the_fewest_that_are_left(monkeypatch:
     assert stability._left_out(whole, curve(True, every[:2], [2, 4])) == ""
     some = curve(True, [[nan, 1.0, nan], [1.0, 1.0, nan]], [2, 4])
     assert stability._left_out(whole, some) == (
-        " Means leave out subsets whose tau is undefined; the fewest left are 1 of 3."
+        " A subset that ties all systems has no tau and is left out; each mean rests on at least 1 of the 3 subsets"
+        " of its size."
     )
     none = curve(False, [[nan] * 3, [1.0, nan, 1.0], [1.0] * 3], [2, 4, 6])
-    assert "the fewest left are 2 of 3." in stability._left_out(none)  # a mean of none is no mean
+    assert "at least 2 of the 3 subsets of its size." in stability._left_out(none)  # a mean of none is no mean
     assert stability._left_out(curve(True, [[nan] * 3, [1.0] * 3], [0, 4])) == ""  # a size that is not there
 
 
 def test_caption_tells_the_subsets_that_are_left_out(labelled: Pool):
     tied = tied_systems(context_of(labelled).labels)
     (section,) = by_questions(context_of(labelled, tied, measures=("map",)))
-    assert "Means leave out subsets whose tau is undefined. The band" in section.caption
+    assert "A subset that ties all systems has no tau and is left out. The band" in section.caption
 
 
 def finding(tau: list[list[float]], positives: int = 40) -> str:

@@ -324,6 +324,18 @@ def test_an_old_heavy_part_is_computed_anew_where_a_worker_lives(sign_in, labell
     assert order.index("labels") < order.index("age-labels")
 
 
+def test_old_figures_say_what_changed_runs_alone_for_the_full_test_set(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    compute(labelled, "stability")
+    Figure.objects.update(version="old")
+    page = parse(client.get(PAGE("stability")))
+    told = [page.one(id=f"age-{part}").one("computed-before").text for part in ("labels", "full-test")]
+    assert [("Labels or runs have changed" in one, "Full test set: computed" in one) for one in told] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
+
+
 def test_the_full_test_set_is_the_same_whatever_labels_are_chosen(labelled: Pool):
     for key in ("stability", "discriminative"):
         analysis = get_analysis(key)

@@ -43,6 +43,10 @@ def test_building_makes_a_pool_and_its_job(rotate, manager):
     assert list(Job.objects.values_list("kind", "pool__name", "state")) == [("build-pool", "fresh", JobState.QUEUED)]
 
 
+def test_the_form_leads_to_the_import_of_another_graph(rotate, manager):
+    assert element(manager.get("/pools/new"), "import-graph")["href"] == "/import-graph"
+
+
 @pytest.mark.parametrize("share", ["0.5", ""])
 def test_a_number_of_seeds_counts_instead_of_the_share(share: str, rotate, manager):
     asked = {"sample": share, "count": "2", "stratify": "relation,popularity"}
