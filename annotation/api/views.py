@@ -202,7 +202,8 @@ class Change(Endpoint):
         if campaign is None or place is None:
             raise Http404
         self.check_place(campaign, place)
-        result = labels.change(request.user, label, GivenAnswer(**checked(data.AnswerInput, request)))
+        given = GivenAnswer(**checked(data.AnswerInput, request))
+        result = labels.change(request.user, label, given, found=place)
         return Response(data.result_data(result))
 
 

@@ -106,15 +106,17 @@ def submit(
         return SubmitResult(asked.keep_apart(given, reason) if reason else asked.keep(given, now=now))
 
 
-def change(user: User, label: UUID, given: GivenAnswer, *, now: datetime | None = None) -> SubmitResult:
+def change(
+    user: User, label: UUID, given: GivenAnswer, *, found: Place | None = None, now: datetime | None = None
+) -> SubmitResult:
     """Supersede an own label, which is named by the client id of any of its versions.
 
-    It must be recent and among the person's last ones; what others answered plays no part. Raises NotYours if it
-    is not this person's label, and what `submit` raises.
+    It must be recent and among the person's last ones; what others answered plays no part. `found`: its place, if the
+    caller has loaded it. Raises NotYours if it is not this person's label, and what `submit` raises.
     """
     now, given = now or clock.now(), _tidied(given)
     _check_form(given)
-    place, first = place_of_label(user, label), label_of_client(given.client_id)
+    place, first = found or place_of_label(user, label), label_of_client(given.client_id)
     if place is None:
         raise NotYours(_("This is not a label of yours. Nothing was changed."))
     if first is not None:

@@ -15,7 +15,6 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from annotation.enums import Cause, FlagKind
-from annotation.errors import NotYours
 from annotation.forms.campaigns import LabelForm
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import (
@@ -155,10 +154,7 @@ def _change(user: User, campaign: Campaign, *, label: UUID, **given: Any) -> Sub
     place = place_of_label(user, label)
     if place is None or place.campaign_id != campaign.pk or (place.needs_reason and not is_adjudicator(user, campaign)):
         raise Http404
-    try:
-        return change(user, label, GivenAnswer(**given))
-    except NotYours as error:
-        raise Http404 from error
+    return change(user, label, GivenAnswer(**given), found=place)
 
 
 def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:

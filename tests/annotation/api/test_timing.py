@@ -16,7 +16,7 @@ from tests.postgres import own_database
 
 ROUNDS = 40
 REQUESTS = ("a wrong lease", "a refused link", "renewed", "repeated", "a refused change")
-TIMED = ("a refused link", "renewed", "repeated")  # some minutes; the others look up what these do
+TIMED = ("a refused link", "renewed", "repeated", "a refused change")  # some minutes; a wrong lease looks up less
 Told = dict[str, Any]
 
 
