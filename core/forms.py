@@ -24,6 +24,14 @@ def name_problem(files: Iterable["File[Any]"]) -> str:
     return NAME_TOO_LONG.format(longest, LONGEST_NAME) if longest > LONGEST_NAME else ""
 
 
+def whole_number(text: str, digits: int = 18) -> int | None:
+    """Return the number that a form or an address sent, such as an id; None unless it has 1 to `digits` digits.
+
+    Every column of ids holds 18 digits, or the query finds nothing; `int` refuses thousands of them by an error.
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
+
+
 class PageForm(forms.Form):
     """A form whose errors the server tells: the browser does not stop it at an empty required field.
 

@@ -34,6 +34,7 @@ from annotation.views import told
 from annotation.views.campaign_charts import agreement_chart, labels_chart
 from annotation.views.find_campaign import campaign_page, find_campaign
 from annotation.views.next_steps import next_steps
+from core.forms import whole_number
 from core.jobs.lifecycle import live_jobs
 from core.models import Job
 from core.people.roles import can_manage
@@ -163,7 +164,7 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _ids(given: Sequence[str]) -> list[int]:
-    return [int(pk) for pk in given if pk.isdecimal() and len(pk) < 19]
+    return [pk for pk in map(whole_number, given) if pk is not None]
 
 
 def _sorts(wanted: ItemFilter) -> dict[str, tuple[str, str]]:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from annotation.campaigns.overview import open_reports
@@ -26,6 +26,7 @@ from annotation.questions.templates import question_text
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core import clock
+from core.forms import whole_number
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, posted
 from core.views.pagination import page_of
@@ -55,9 +56,7 @@ def _asked_version(request: SignedInRequest, campaign: Campaign, parameter: str)
     asked = request.GET.get(parameter, "")
     if not asked:
         return None
-    if not asked.isdecimal() or len(asked) > 9:
-        raise Http404
-    return get_object_or_404(campaign.guideline_versions, version=int(asked))
+    return get_object_or_404(campaign.guideline_versions, version=whole_number(asked))
 
 
 @manager_required
@@ -121,10 +120,8 @@ def inbox(request: SignedInRequest, name: str) -> HttpResponse:
 
 def _answer(request: SignedInRequest, campaign: Campaign, form: ReplyForm) -> bool:
     """Return whether the answer was sent; if not, the form says why and keeps what was typed."""
-    pk = form.data.get("flag", "")
-    if not pk.isdecimal() or len(pk) > 18:
-        raise Http404
-    flag = get_object_or_404(campaign.flags.select_related("campaign__pool", "person"), pk=int(pk))
+    pk = whole_number(form.data.get("flag", ""))
+    flag = get_object_or_404(campaign.flags.select_related("campaign__pool", "person"), pk=pk)
     done = attempt(form, lambda asked: answer_flag(flag, asked["reply"], by=request.user), "reply")
     if done is None:
         return False

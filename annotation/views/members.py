@@ -30,6 +30,7 @@ from annotation.people.members import consented_at, fingerprint, members_of, set
 from annotation.permissions import has_consented, is_adjudicator, is_annotator
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.errors import UserError
+from core.forms import whole_number
 from core.people.languages import choose_language
 from core.people.roles import WORDS
 from core.views.access import SignedInRequest, link_to, manager_required, no_store
@@ -252,9 +253,10 @@ def _add(campaign: Campaign, asked: dict[str, Any], by: User) -> NewAccount | st
 
 
 def _take(campaign: Campaign, asked: dict[str, Any], by: User) -> str:
-    if not asked["person"].isdecimal() or len(asked["person"]) > 18 or asked["role"] not in ROLES:
+    pk = whole_number(asked["person"])
+    if pk is None or asked["role"] not in ROLES:
         raise PersonError("There is no such role to take away.")
-    person = User.objects.filter(pk=asked["person"]).first()
+    person = User.objects.filter(pk=pk).first()
     if person is None or not take_role(person, asked["role"], campaign, by=by):
         return ROLE_GONE
     return ROLE_TAKEN.format(person.username, asked["role"])

@@ -18,6 +18,7 @@ from annotation.people.accounts import is_erased, is_last_manager, password_path
 from annotation.people.invitations import open_invitations
 from annotation.people.own_data import erase, preview_erasure
 from annotation.views.members import SecretLink, invite, revoke, show_link
+from core.forms import whole_number
 from core.models import AuditEntry, known_acts
 from core.people.languages import chosen_language
 from core.people.roles import SiteRole
@@ -161,8 +162,8 @@ def _entries(act: str, person: str, pool: str) -> QuerySet[AuditEntry]:
     if act:
         rows = rows.filter(act=act) if act in dict(known_acts()) else rows.none()
     if person:
-        known = person.isascii() and person.isdecimal() and len(person) < 16
-        rows = rows.filter(Q(person=person) | Q(subject=person)) if known else rows.none()
+        pk = whole_number(person)
+        rows = rows.none() if pk is None else rows.filter(Q(person=pk) | Q(subject=pk))
     if pool:
         rows = rows.filter(pool__name=pool) if "\0" not in pool else rows.none()
     return rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
@@ -25,6 +25,7 @@ from annotation.questions.templates import (
 )
 from annotation.views import told
 from core.errors import UserError
+from core.forms import whole_number
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
 from core.views.files import text_response
 from core.views.pagination import page_of
@@ -129,8 +130,7 @@ def _kept(data: QueryDict) -> str:
 
 
 def _offset(data: QueryDict) -> int:
-    offset = data.get("offset", "")
-    return int(offset) if offset.isdecimal() and len(offset) < 7 else 0
+    return whole_number(data.get("offset", ""), digits=6) or 0
 
 
 def _selected(asked: list[review.AskedRelation], query: str, made: str, order: str) -> list[review.AskedRelation]:
@@ -186,10 +186,7 @@ def _list_address(request: SignedInRequest, pool: Pool, relation: Relation | Non
 
 
 def _relation(pool: Pool, data: QueryDict) -> Relation:
-    index = data.get("relation", "")
-    if not index.isdecimal() or len(index) > 9:
-        raise Http404
-    return get_object_or_404(pool.graph.relations, index=int(index))
+    return get_object_or_404(pool.graph.relations, index=whole_number(data.get("relation", "")))
 
 
 def _typed(pool: Pool, data: QueryDict) -> Card:

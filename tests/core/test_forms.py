@@ -3,7 +3,7 @@
 import pytest
 from django import forms
 
-from core.forms import PageForm
+from core.forms import PageForm, whole_number
 
 
 class NumbersForm(PageForm):
@@ -25,3 +25,13 @@ def test_a_number_with_an_underscore_is_refused(typed: str) -> None:
 
 def test_a_word_is_refused_once() -> None:
     assert {name: len(errors) for name, errors in NumbersForm({"whole": "a_b"}).errors.items()} == {"whole": 1}
+
+
+@pytest.mark.parametrize("sent", ["", "x", "-1", "+1", " 1", "1_0", "1.0", "٣", "²", "9" * 19, "9" * 5000])
+def test_what_no_id_can_be_is_no_number(sent: str) -> None:
+    assert whole_number(sent) is None
+
+
+def test_ids_are_numbers_of_at_most_18_digits() -> None:
+    assert (whole_number("0"), whole_number("07"), whole_number("9" * 18)) == (0, 7, 10**18 - 1)
+    assert (whole_number("999999", 6), whole_number("1000000", 6)) == (999_999, None)

@@ -57,6 +57,7 @@ def test_newest_first_with_who_what_whom_where(entries, sign_in):
         ({"person": "x"}, 0),
         ({"person": "٣"}, 0),
         ({"person": "9" * 40}, 0),
+        ({"person": "9" * 5000}, 0),
         ({"pool": "town-pool"}, 2),
         ({"pool": "none\0"}, 0),
         ({"act": "role-given", "pool": "town-pool"}, 1),

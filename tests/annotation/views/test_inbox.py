@@ -88,7 +88,7 @@ def test_second_answer_does_not_replace_the_first(world, manager) -> None:
     assert flag.reply == "first"
 
 
-@pytest.mark.parametrize("pk", ["", "x", "0", "999999", "9" * 30])
+@pytest.mark.parametrize("pk", ["", "x", "0", "999999", "9" * 30, "9" * 5000])
 def test_unknown_report_is_404(world, manager, pk) -> None:
     assert manager.post(URL, {"flag": pk, "reply": "yes"}).status_code == 404
 

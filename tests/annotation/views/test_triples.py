@@ -355,6 +355,7 @@ def test_too_many_at_once_and_items_of_another_campaign_are_refused(world, manag
 def test_an_id_that_no_item_can_have_is_none(world, manager, item: str) -> None:
     assert manager.post(BULK_URL, {"act": "flag", "items": [item], "reason": "x"}).status_code == 302
     assert not Flag.objects.exists()
+    assert manager.get(URL, {"chosen": f"{item},{item}"}).status_code == 200
 
 
 # -- one item ------------------------------------------------------------------------------------------------
