@@ -44,6 +44,25 @@ Researchers and managers download these files from the page of a trained system.
 | `relations.npy` | two rows per relation: row 2r for tail questions, row 2r + 1 for head questions |
 | `relations.tsv` | row, relation, and the side that the question asks for |
 
+## Models from elsewhere
+
+A model that another program trained on the same graph, with the same keys, becomes a system that is ranked like those trained here: for all entities, with rank rows and candidates. No code of its files is run.
+
+```sh
+python manage.py import_model GRAPH FOLDER --form pykeen --system theirs
+```
+
+| form | what FOLDER holds | models |
+|---|---|---|
+| `pykeen` | what `PipelineResult.save_to_directory` writes: `trained_model.pkl` and `training_triples/` | TransE, RotatE, DistMult, ComplEx, RESCAL; trained with inverse triples also ConvE and the classes of `pykeen:CLASS`, with PyKEEN's usual options |
+| `libkge` | `checkpoint_best.pt` or another checkpoint, with `entity_ids.del` and `relation_ids.del` of the dataset beside it; or what `kge package` makes of it | TransE and RotatE (`l_norm` 1 or 2), DistMult, ComplEx, RESCAL, with or without reciprocal relations |
+| `vectors` | `entities.npy` or `.safetensors`, the same of `relations`, and `entities.tsv` and `relations.tsv` with a name for each row; or the files of a system, as above | `--score`: {scores} |
+
+- Vectors of DGL-KE are of the last form: convert the names of its `.npy` files, and give `--halves` for ComplEx and RotatE, whose vectors have all real parts first. RotatE's relations may be angles in radians or complex numbers. DGL-KE's RotatE is `rotate-moduli`.
+- Relations without inverses are turned around where that is exact: the score of (h, r, t) is then that of (t, r⁻¹, h).
+- The command prints the validation MRR. If it is near 0, names and rows don't belong together.
+- For every other model, let its program rank, and [import its run](pooling.md#runs-from-outside).
+
 ## Families
 
 {families}
@@ -77,6 +96,7 @@ The example is `docs/example_system.py`. A test registers it, trains it on a sma
 def text() -> str:
     from pooling.systems import SYSTEMS, USUAL
     from pooling.systems.spec import COMMON_SETTINGS, FAMILIES, LARGE, LARGE_EPOCH_SCORES, SMALL
+    from pooling.training.outside.vectors import SCORES
 
     usual = ", ".join(SYSTEMS[name].label for name in USUAL)
     families = []
@@ -88,7 +108,10 @@ def text() -> str:
         for key, setting in COMMON_SETTINGS.items()
     ]
     common = table(["setting", "what it does", "allowed", "small graphs", "large graphs"], rows)
-    head = HEAD.format(usual=usual, families="\n".join(families), limit=LARGE_EPOCH_SCORES, common=common)
+    scores = ", ".join(f"`{score}`" for score in SCORES)
+    head = HEAD.format(
+        usual=usual, scores=scores, families="\n".join(families), limit=LARGE_EPOCH_SCORES, common=common
+    )
     measured = figures()
     sections = [section(spec, measured.get(spec.name, [])) for spec in SYSTEMS.values()]
     return "\n".join([head, *sections, ADDING.format(example=EXAMPLE.read_text(encoding="utf-8"))])

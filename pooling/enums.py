@@ -70,6 +70,7 @@ class PoolingAct(models.TextChoices):
     GRAPH_RESTORED = "graph-restored", "took a graph back from the archive"
     GRAPH_DELETED = "graph-deleted", "deleted a graph"
     SYSTEMS_TRAINED = "systems-trained", "started training"
+    MODEL_IMPORTED = "model-imported", "imported a model"
     SYSTEM_RETRAINED = "system-retrained", "trained a system anew"
     SYSTEM_ARCHIVED = "system-archived", "archived a system"
     SYSTEM_RESTORED = "system-restored", "took a system back from the archive"

@@ -57,6 +57,7 @@ GROUPS: dict[str, Group] = {
     }),
     "system": Group("systems and their training", {
         "train": Verb("train_systems", "trains systems of a graph"),
+        "import": Verb("import_model", "imports a model trained elsewhere"),
         **_rows("system", "systems"), **_kept("system"),
     }),
     "run": Group("runs: what systems returned", {

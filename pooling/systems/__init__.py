@@ -66,6 +66,8 @@ SYSTEMS: dict[str, Entry] = {
         rnnlogic.PLUS,
     )
 }
+# what only models from elsewhere are (pooling/training/import_model.py); lists of what can be trained leave them out
+FROM_ELSEWHERE: dict[str, Entry] = {rotate.MODULI.name: rotate.MODULI}
 # what is trained unless others are asked for: classics that are quick to train on any graph
 USUAL = ("transe", "rotate", "complex", "distmult", "rescal", "conve")
 
@@ -74,6 +76,8 @@ def get_system(name: str) -> Entry:
     """Return the system called `name`, or `pykeen:CLASS`; ValueError names those that exist."""
     if name.startswith(PREFIX):
         return pykeen_model(name)
+    if name in FROM_ELSEWHERE:
+        return FROM_ELSEWHERE[name]
     try:
         return SYSTEMS[name]
     except KeyError:

@@ -1,5 +1,7 @@
 """RotatE: a relation is a rotation in the complex plane, coordinate by coordinate."""
 
+from dataclasses import replace
+
 from pooling.systems.spec import SystemSpec, from_pykeen, pair
 
 
@@ -35,4 +37,24 @@ SPEC = SystemSpec(
     features=features,
     form="euclidean",
     large={"embedding_dim": 128, "learning_rate": 0.01, "optimizer": "adam", "scale": 4.0, "decay": 0.1, "epochs": 20},
+)
+
+
+def moduli(query, features):
+    """Return −Σ |q_i − t_i| of queries [B, 1, 2d] and features [1 or B, n, 2d], whose numbers are complex: [B, n]."""
+    import torch
+
+    difference = (query - features).unflatten(-1, (-1, 2)).contiguous()
+    return -torch.view_as_complex(difference).abs().sum(-1)
+
+
+# only models from elsewhere use it: DGL-KE and LibKGE train RotatE so
+MODULI = replace(
+    SPEC,
+    name="rotate-moduli",
+    label="RotatE (moduli)",
+    formula="−Σ |h_i r_i − t_i|, h and t complex, |r_i| = 1",
+    note="The distance sums the moduli, as in the paper. It has no matrix-product form, so it ranks more slowly.",
+    form="pointwise",
+    compare=moduli,
 )
