@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 
 from pooling.enums import Split
@@ -156,6 +155,8 @@ def _odd_templates(source: GraphSourceData) -> Iterator[str]:
 
 def _give_ids(keys: list[str], triples: list[Codes]) -> tuple[list[str], list[str], list[Ids]]:
     """Return entity keys, relation keys, and the triples as int32 ids, in order of first appearance."""
+    import pandas as pd  # pages need none of it, and it takes 50 MB
+
     together = np.concatenate(triples)
     entity_ids, entities = pd.factorize(together[:, [0, 2]].ravel())
     relation_ids, relations = pd.factorize(together[:, 1])
@@ -187,6 +188,8 @@ def _triple(source: GraphSourceData, row: npt.NDArray[np.int64]) -> str:
 
 def _drop_repeats(source: GraphSourceData, report: Report) -> dict[Split, Mask]:
     """Keep the first of equal triples; report others as duplicates of their split or leaks into a later one."""
+    import pandas as pd  # pages need none of it, and it takes 50 MB
+
     parts = [source.splits[split].rows for split in Split]
     rows = np.concatenate(parts)
     split_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
