@@ -23,10 +23,13 @@ class WorkerError(UserError):
     """No worker can be kept alive."""
 
 
-def start_worker(queues: str = "cpu,gpu", processes: int | None = None) -> subprocess.Popen[bytes]:
+def start_worker(
+    queues: str = "cpu,gpu", processes: int | None = None, *, name: str = "", devices: str | None = None
+) -> subprocess.Popen[bytes]:
     """Start a Celery worker; each of its processes (WORKER_PROCESSES of them) computes with its share of the cores.
 
-    It has its own process group: Ctrl-C goes to the command, which ends the whole group with stop_worker.
+    Give a `name` that no other worker has, or none. `devices` is the CUDA_VISIBLE_DEVICES that it sees. It has its own
+    process group: Ctrl-C goes to the command, which ends the whole group with stop_worker.
     """
     environment = {
         **os.environ,
@@ -34,9 +37,11 @@ def start_worker(queues: str = "cpu,gpu", processes: int | None = None) -> subpr
         # a local worker runs as whoever typed the command, and messages are JSON: nothing to warn of
         "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
     }
+    if devices is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = devices
     concurrency = processes or settings.WORKER_PROCESSES
     what = f"-A config worker --queues {queues} --concurrency {concurrency} --loglevel WARNING"
-    name = f"local-{os.getpid()}-{time.time_ns()}@%h"
+    name = name or f"local-{os.getpid()}-{time.time_ns()}@%h"
     quiet = ["--without-gossip", "--without-mingle"]
     command = [sys.executable, "-m", "celery", "--quiet", *what.split(), "--hostname", name, *quiet]
     # stdout 2: what a worker says is no output of the command that started it

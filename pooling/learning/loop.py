@@ -6,11 +6,12 @@ exponents are those of float32, so that no loss needs scaling. Validation is alw
 Source: Ruffinelli et al. (2020), You CAN teach an old dog new tricks, ICLR (objectives and settings).
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from core.callbacks import Stop, Watch
 from pooling.learning.batches import BATCHES
 from pooling.learning.losses import make_optimizer
 from pooling.learning.memory import check_memory, keep_freed_memory
-from pooling.scoring.checkpoints import BEST, LATEST, read_checkpoint, write_checkpoint
+from pooling.scoring.checkpoints import BEST, LATEST, WITHIN, read_checkpoint, write_checkpoint
 from pooling.scoring.ranking import validation_mrr
 from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import Scorer, build_model, resolve_device
@@ -28,12 +29,13 @@ from pooling.systems import get_model
 from pooling.systems.spec import Value, common_settings, with_neutral
 
 REPORT_SECONDS = 0.5
+WITHIN_SECONDS = 240.0  # between checkpoints within an epoch: with the time to write one, five minutes are lost at most
 KEPT = ("epoch", "best_epoch", "best_mrr", "seconds", "history", "stopped_early")  # of a run, in its checkpoint
 OnEpoch = Callable[[int, Callable[[], Scorer]], None]  # an epoch that has ended, and what makes its scorer
 
 
 class TrainingCancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """Report that training was asked to stop; the checkpoint of the last whole epoch is kept."""
+    """Report that training was asked to stop; the checkpoint of the batches that were done is kept."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +102,11 @@ class Training:
 def train_system(asked: Training) -> TrainResult:
     """Train a system that learns vectors, and leave the best epoch's weights.
 
-    A directory that holds a checkpoint of the same system, settings and seed is resumed after its last whole
-    epoch, with the same result as if it had not been interrupted (on one device); one of others is refused
-    (ValueError). Raises TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite,
-    and ValueError where memory will not do or mixed precision finds no GPU.
+    A directory that holds a checkpoint of the same system, settings and seed is resumed where it was written, after an
+    epoch or within one, with the same result as if it had not been interrupted (on one device); one of others is
+    refused (ValueError). A checkpoint is written after each epoch, every four minutes within one, and on a stop.
+    Raises TrainingCancelled as soon as `should_stop()` is true, Diverged where the loss is not finite, and ValueError
+    where memory will not do or mixed precision finds no GPU.
     """
     keep_freed_memory()
     with cpu_threads(asked.threads):
@@ -139,22 +142,37 @@ class _Run:
         self.best_mrr: float | None = None
         self.history: list[dict[str, Any]] = []
         self.stopped_early = False
+        # of the epoch that is being trained: batches that are done, and the sum of their losses
+        self.batch, self.total = 0, torch.zeros((), device=device)
+        self.generators: list[torch.Tensor] = []  # states of a resumed epoch
         self.resume()
         self.started = time.monotonic() - self.seconds
-        self.reported = 0.0
+        self.reported, self.saved = 0.0, time.monotonic()
 
     def resume(self) -> None:
         """Continue from the checkpoint of the directory, if there is one."""
-        if not (path := self.directory / LATEST).exists():
-            return
+        if (state := self.read(LATEST)) is not None:
+            self.take(state)
+            for key in KEPT:
+                setattr(self, key, state[key])
+        if (state := self.read(WITHIN)) is not None and state["epoch"] == self.epoch:
+            self.take(state)
+            self.seconds, self.batch, self.generators = state["seconds"], state["batch"], state["generators"]
+            self.total.fill_(state["total"])
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """Read a checkpoint of the directory; None if there is none, ValueError if it belongs to another training."""
+        if not (path := self.directory / name).exists():
+            return None
         state = read_checkpoint(path)
         known = {**state["identity"], "settings": with_neutral(state["identity"]["settings"])}
         if known != {**self.identity, "settings": dict(self.settings)}:
             raise ValueError(f"{path} belongs to another training: remove it or use another directory")
+        return state
+
+    def take(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        for key in KEPT:
-            setattr(self, key, state[key])
 
     def train(self) -> TrainResult:
         """Train the remaining epochs."""
@@ -204,7 +222,8 @@ class _Run:
     def train_epoch(self, epoch: int) -> float:
         """Train one epoch; return its mean loss.
 
-        All randomness of an epoch follows from (seed, epoch): a resumed training needs no generator state.
+        All randomness of an epoch follows from (seed, epoch). An epoch that is resumed draws the same batches again,
+        passes over those that are done, and goes on with the states of the generators.
         """
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
         seed = np.random.SeedSequence([self.asked.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
@@ -212,23 +231,58 @@ class _Run:
             torch.manual_seed(int(seed))
             self.set_rate(epoch)
             self.model.train()
-            total, count, size = torch.zeros((), device=self.device), 0, len(self.batches)
+            size = len(self.batches)
             for i, batch in enumerate(self.batches.draw()):
+                if i < self.batch:
+                    continue
+                self.restore_generators(devices)
                 if self.asked.should_stop():
-                    raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
+                    self.stop(epoch, devices)
+                if time.monotonic() - self.saved > WITHIN_SECONDS:
+                    self.save_within(devices)
                 self.optimizer.zero_grad(set_to_none=True)
                 with torch.autocast(self.device.split(":")[0], torch.bfloat16, enabled=self.mixed):
                     loss = self.batches.loss(self.spec, self.model, batch)
                 loss.backward()
                 self.optimizer.step()
                 self.model.post_parameter_update()
-                total, count = total + loss.detach(), count + 1
+                self.total, self.batch = self.total + loss.detach(), i + 1
                 if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
-                    self.report(epoch, (i + 1) / size, self.finite(total / count, epoch))
-        mean = self.finite(total / max(count, 1), epoch)
+                    self.report(epoch, (i + 1) / size, self.finite(self.total / self.batch, epoch))
+        mean = self.finite(self.total / max(self.batch, 1), epoch)
         for weights in self.model.parameters():  # the last step may have spoilt them
             self.finite(weights.detach().sum(), epoch)
         return mean
+
+    def restore_generators(self, devices: list[int]) -> None:
+        """Go on with the generators of a resumed epoch: of the CPU, then of the GPU if there is one."""
+        if self.generators:
+            torch.set_rng_state(self.generators[0])
+            for device, state in zip(devices, self.generators[1:], strict=False):
+                torch.cuda.set_rng_state(state, device)
+            self.generators = []
+
+    def stop(self, epoch: int, devices: list[int]) -> NoReturn:
+        """Write a checkpoint and raise TrainingCancelled."""
+        # the folder may be another attempt's by now, or the disk full: the last checkpoint will do
+        with contextlib.suppress(OSError):
+            self.save_within(devices)
+        raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}")
+
+    def save_within(self, devices: list[int]) -> None:
+        """Write a checkpoint within the epoch; that of the last whole epoch stays, for the best weights may be its."""
+        state = {
+            "identity": self.identity,
+            "epoch": self.epoch,
+            "batch": self.batch,
+            "total": self.total.item(),
+            "seconds": time.monotonic() - self.started,
+            "generators": [torch.get_rng_state(), *map(torch.cuda.get_rng_state, devices)],
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+        write_checkpoint(self.directory / WITHIN, state)
+        self.saved = time.monotonic()
 
     def finite(self, figure: torch.Tensor, epoch: int) -> float:
         """Return the figure; raise Diverged if it is NaN or infinite."""
@@ -273,7 +327,7 @@ class _Run:
         except NotFinite:
             raise self.diverged("score", epoch) from None
         except InterruptedError:
-            raise TrainingCancelled(f"training of {self.spec.name} was stopped in epoch {epoch}") from None
+            self.stop(epoch, [])
 
     def save(self, is_best: bool) -> None:
         """Write the checkpoint of this epoch; the best weights first, so that the checkpoint never names others."""
@@ -282,6 +336,8 @@ class _Run:
             self.write_best(model)
         state = {key: getattr(self, key) for key in ("identity", *KEPT)}
         write_checkpoint(self.directory / LATEST, {"model": model, "optimizer": self.optimizer.state_dict(), **state})
+        (self.directory / WITHIN).unlink(missing_ok=True)
+        self.batch, self.total, self.saved = 0, torch.zeros((), device=self.device), time.monotonic()
 
     def write_best(self, model: dict[str, Any]) -> None:
         write_checkpoint(self.directory / BEST, {"model": model, "epoch": self.epoch, "identity": self.identity})

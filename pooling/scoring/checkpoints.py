@@ -8,6 +8,7 @@ import torch
 from core.files.atomic_write import written_aside
 
 LATEST, BEST = "checkpoint.pt", "best.pt"
+WITHIN = "within.pt"  # within an epoch that was interrupted
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:

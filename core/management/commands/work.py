@@ -1,16 +1,22 @@
-"""Run a worker without the site."""
+"""Run the workers of a machine without the site."""
 
 import time
 from argparse import ArgumentParser
 from typing import Any
 
-from core.jobs.worker import signals_interrupt, start_worker, stop_worker
+from django.db import DatabaseError
+
+from core.jobs.worker import signals_interrupt
+from core.jobs.workforce import Workforce, posts_of
 from core.management.shell import ShellCommand
 from core.models import Job
 
 
 class Command(ShellCommand):
-    help = "Run a Celery worker for a site that is served elsewhere. It is restarted if it ends. Ctrl-C ends it."
+    help = (
+        "Run Celery workers for a site that is served elsewhere: one for each GPU, and one for the CPU. They are "
+        "restarted if they end. Ctrl-C or SIGTERM ends them: running jobs write a checkpoint and go back to the queue."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -21,21 +27,34 @@ class Command(ShellCommand):
             help="queues of jobs: cpu, gpu or cpu,gpu (default cpu,gpu)",
         )
         parser.add_argument(
-            "--processes", type=int, help="number of jobs at a time (default: the setting WORKER_PROCESSES)"
+            "--processes",
+            type=int,
+            help="number of jobs at a time of the CPU worker (default: the setting WORKER_PROCESSES); a GPU does one",
+        )
+        parser.add_argument(
+            "--max-idle", type=float, metavar="SECONDS", help="end when no worker has had a job for so long"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         Job.objects.exists()  # a database without tables is told now
+        longest = options["max_idle"]
         with signals_interrupt():
-            worker = start_worker(options["queues"], options["processes"])
-            self.stdout.write(f"A worker does the jobs of {options['queues']} (Ctrl-C ends it).")
+            force = Workforce(posts_of(options["queues"].split(","), options["processes"]), self.stderr.write)
+            names = ", ".join(force.names)
+            self.stdout.write(f"Workers for the jobs of {options['queues']}: {names} (Ctrl-C ends them).")
             try:
-                while True:
+                while longest is None or self._idle(force) < longest:
                     time.sleep(1)
-                    if worker.poll() is not None:
-                        self.stderr.write(f"The worker ended (exit code {worker.returncode}); starting another.")
-                        worker = start_worker(options["queues"], options["processes"])
+                    force.look_after()
+                self.stdout.write(f"No job for {longest:g} s. Ending.")
             except KeyboardInterrupt:
-                self.stdout.write("Ending.")
+                self.stdout.write("Ending: jobs write their checkpoints.")
             finally:
-                stop_worker(worker)
+                force.stop()
+
+    def _idle(self, force: Workforce) -> float:
+        try:
+            return force.idle_seconds()
+        except DatabaseError as error:  # it comes back, or somebody ends this
+            self.stderr.write(f"The database does not answer: {error}")
+            return 0.0

@@ -154,9 +154,34 @@ def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
     assert made.returncode == 0
     worker = site.start()
     site.wait(lambda: site.system["epochs_done"] >= 1, 300, "the first epoch")  # type: ignore[operator]
-    stop_worker(worker, patience=1)
+    stop_worker(worker, patience=25)
     site.wait(lambda: not group_members(worker.pid), 60, "the end of every process")
-    assert site.job["state"] == "running"  # the next worker finds it silent
+    job = site.job
+    assert (worker.returncode, job["state"], job["attempts"], job["deaths"]) == (0, "queued", 1, 0)
+    folder = site.folder / "artifacts" / str(site.system["artifact"])
+    assert read_checkpoint(folder / "within.pt")["epoch"] == read_checkpoint(folder / "checkpoint.pt")["epoch"] >= 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.slow
+def test_work_gives_its_job_back_when_it_is_stopped_and_ends_when_it_is_idle(site: Site):
+    made = subprocess.run([sys.executable, "-c", PREPARE], cwd=settings.BASE_DIR)
+    assert made.returncode == 0
+    command = [sys.executable, "manage.py", "work", "--processes", "1", "--max-idle", "3"]
+    first = subprocess.Popen(command, cwd=settings.BASE_DIR)
+    try:
+        site.wait(lambda: site.system.get("epochs_done", 0) >= 1, 300, "the first epoch")  # type: ignore[operator]
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(timeout=30) == 0
+        assert (site.job["state"], site.job["deaths"]) == ("queued", 0)
+        assert site.row("SELECT count(*) AS n FROM core_worker")["n"] == 0
+    finally:
+        first.kill()
+    second = subprocess.run(command, cwd=settings.BASE_DIR, timeout=300, capture_output=True, text=True)
+    assert second.returncode == 0 and "No job for 3 s. Ending." in second.stdout
+    assert (site.job["state"], site.job["attempts"], site.system["state"]) == ("done", 2, "trained")
+    names = {str(site.job["worker"]).partition("@")[0]}
+    assert all(name.startswith("cpu-gpu-") for name in names)
 
 
 def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
@@ -190,4 +215,4 @@ def test_a_worker_whose_training_process_is_killed_lives_and_takes_the_job_up_ag
     site.wait(lambda: site.system["epochs_done"] >= 1, 300, "the first epoch")  # type: ignore[operator]
     os.kill(int(str(site.job["worker"]).rpartition(":")[2]), signal.SIGKILL)
     site.wait(lambda: site.job["state"] == "done", 300, "the end of training")
-    assert (site.job["attempts"], worker.poll()) == (2, None)
+    assert (site.job["attempts"], site.job["deaths"], worker.poll()) == (2, 0, None)  # it got further since

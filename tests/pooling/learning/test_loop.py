@@ -9,6 +9,7 @@ import torch
 
 from pooling.learning import batches as batching
 from pooling.learning import loop, memory
+from pooling.learning.batches import Batches
 from pooling.learning.loop import Diverged, Training, TrainingCancelled, train_system
 from pooling.scoring import checkpoints
 from pooling.scoring.ranking import rank_of_triples
@@ -127,6 +128,61 @@ def test_train_system_resumed_equals_uninterrupted(tmp_path, name, overrides):
         assert same_weights(weights(tmp_path / "parts", file), weights(tmp_path / "whole", file))
 
 
+@pytest.mark.parametrize("overrides", [{}, {"num_negatives": 5, "dropout": 0.3}, {"objective": "questions"}])
+@pytest.mark.parametrize("name", ["rotate", "conve"])
+def test_train_system_stopped_within_an_epoch_repeats_no_batch(tmp_path, monkeypatch, name, overrides):
+    """The whole has as many batches as its parts, and the same result, with negatives and dropout drawn at random."""
+    trained, loss = [], Batches.loss
+
+    def counted(batches, spec, model, rows):
+        trained.append(rows.tolist())
+        return loss(batches, spec, model, rows)
+
+    monkeypatch.setattr(Batches, "loss", counted)
+    expected = train_on_cycle(tmp_path / "whole", name, **overrides)
+    whole = trained.copy()
+    for stop in (1, len(whole) // 6 + 2, len(whole) - 1):  # within the first, second and last epoch
+        trained.clear()
+        folder = tmp_path / str(stop)
+        with pytest.raises(TrainingCancelled):
+            train_on_cycle(folder, name, should_stop=lambda stop=stop: len(trained) == stop, **overrides)
+        torch.rand(7)
+        result = train_on_cycle(folder, name, **overrides)
+        assert trained == whole
+        assert without_times(result) == without_times(expected)
+        for file in (checkpoints.LATEST, checkpoints.BEST):
+            assert same_weights(weights(folder, file), weights(tmp_path / "whole", file))
+        assert not (folder / checkpoints.WITHIN).exists()
+
+
+def test_train_system_writes_a_checkpoint_within_a_long_epoch(tmp_path, monkeypatch):
+    """A worker that is killed loses what it did since, and no more."""
+    done = []
+
+    def save(run, devices):
+        done.append((run.epoch, run.batch))
+        return save_within(run, devices)
+
+    save_within = loop._Run.save_within
+    monkeypatch.setattr(loop._Run, "save_within", save)
+    train_on_cycle(tmp_path / "short", epochs=2)
+    assert done == [] and loop.WITHIN_SECONDS < 300
+    monkeypatch.setattr(loop, "WITHIN_SECONDS", -1.0)
+    train_on_cycle(tmp_path / "long", epochs=2)
+    assert done == [(epoch, batch) for epoch in (0, 1) for batch in range(7)]
+
+
+def test_train_system_stopped_where_nothing_can_be_written_keeps_what_there_was(tmp_path, monkeypatch):
+    """Its folder went to another attempt, or the disk is full."""
+
+    def refuse(path, state):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(loop, "write_checkpoint", refuse)
+    with pytest.raises(TrainingCancelled, match="epoch 1"):
+        train_on_cycle(tmp_path, should_stop=lambda: True)
+
+
 def test_train_system_seeds(tmp_path):
     for directory, seed in (("a", 1), ("b", 1), ("c", 2)):
         train_on_cycle(tmp_path / directory, seed=seed, num_negatives=5)
@@ -218,8 +274,8 @@ def test_train_system_ended_before_its_first_validation(tmp_path):
 
 
 def test_train_system_stopped_within_validation(tmp_path, monkeypatch):
-    """The epoch is done anew; one whose training had ended is only validated."""
-    validating, validate = [], loop._Run.validate
+    """The epoch is only validated, whether it was the last one or not."""
+    validating, first, validate = [], [], loop._Run.validate
 
     def watched(run, epoch):
         validating.append(epoch)
@@ -229,6 +285,10 @@ def test_train_system_stopped_within_validation(tmp_path, monkeypatch):
     with pytest.raises(TrainingCancelled, match="epoch 1"):
         train_on_cycle(tmp_path / "each", should_stop=lambda: bool(validating))
     assert not (tmp_path / "each" / checkpoints.LATEST).exists()
+    trained = weights(tmp_path / "each", checkpoints.WITHIN)
+    validating.clear()
+    train_on_cycle(tmp_path / "each", epochs=6, on_progress=lambda report: first.append(weights(tmp_path / "each")))
+    assert same_weights(first[0], trained)
     validating.clear()
     settings = {"epochs": 80, "validate_every": 40, "max_seconds": 0.001}
     with pytest.raises(TrainingCancelled, match="epoch 1"):
