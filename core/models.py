@@ -151,6 +151,10 @@ class Worker(models.Model):
         return self.queues.split(",")
 
     @property
+    def clock_is_wrong(self) -> bool:
+        return abs(self.clock_off) > clock.MOST_OFF.total_seconds()
+
+    @property
     def clock_words(self) -> str:
         """Say how wrong its clock is."""
         return clock.words(self.clock_off)

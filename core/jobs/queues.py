@@ -1,17 +1,19 @@
 """Tell what waits in each queue, which workers do its jobs, and which jobs none of them can do."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Exists, Min, Q, QuerySet
 
 from core import clock
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
 from core.machine import in_words
-from core.models import Job, Worker
-from core.version import site_version
+from core.models import Job, SiteVersion, Worker
+from core.version import is_other, site_version, words
 
 
 def kinds_of(queues: Iterable[str]) -> list[str]:
@@ -34,8 +36,64 @@ def live_workers() -> QuerySet[Worker]:
 
 def able_workers() -> QuerySet[Worker]:
     """Return the live workers that take jobs: those of the site's version."""
-    workers, site = live_workers(), site_version()
-    return workers.filter(version__in=["", site]) if site else workers
+    site = SiteVersion.objects.all()
+    return live_workers().filter(Q(version="") | Q(version__in=site.values("version")) | ~Exists(site))
+
+
+def unserved(queues: Iterable[str]) -> list[str]:
+    """Return the queues, of these, whose jobs no living worker takes."""
+    if not (asked := sorted(queues)):
+        return []
+    served = {queue for worker in able_workers() for queue in worker.queue_names}
+    return [queue for queue in asked if queue not in served]
+
+
+class QueueState(NamedTuple):
+    """Tell how many jobs of a queue wait, for how many seconds the oldest has, and how many workers take them."""
+
+    name: str
+    length: int
+    oldest: float | None
+    workers: int
+
+
+def queue_states(workers: Iterable[Worker]) -> list[QueueState]:
+    """Return the state of each queue, given the workers that take jobs."""
+    queued = Job.objects.filter(state=JobState.QUEUED).order_by().values_list("kind")
+    counted = {kind: (number, since) for kind, number, since in queued.annotate(Count("pk"), Min("heartbeat_at"))}
+    names, now, found = [name for one in workers for name in one.queue_names], clock.now(), []
+    for queue in sorted({one.queue for one in JOB_TYPES.values()}):
+        here = [counted[kind] for kind in kinds_of([queue]) if kind in counted]
+        oldest = min((since for _, since in here if since), default=None)
+        waited = (now - oldest).total_seconds() if oldest else None
+        found.append(QueueState(queue, sum(number for number, _ in here), waited, names.count(queue)))
+    return found
+
+
+class WorkerState(NamedTuple):
+    """Tell of a live worker what it does, and why it takes no job if it does not."""
+
+    worker: Worker
+    jobs: list[Job]
+    memory: str
+    problem: str
+
+
+def worker_states(workers: Iterable[Worker]) -> list[WorkerState]:
+    """Return the state of each of these workers."""
+    site, doing = site_version(), defaultdict(list)
+    running = Job.objects.filter(state=JobState.RUNNING).select_related("graph", "system__graph", "pool__graph")
+    for job in running.defer("log").order_by("id"):
+        doing[job.worker.rpartition(":")[0]].append(job)
+    return [
+        WorkerState(
+            one,
+            doing[one.name],
+            in_words(one.memory) if one.memory else "",
+            words(one.version, site) if is_other(one.version, site) else "",
+        )
+        for one in workers
+    ]
 
 
 def largest_memory(queue: str, workers: Iterable[Worker]) -> int:
@@ -54,9 +112,3 @@ def misfit(job: Job, workers: Iterable[Worker]) -> str:
         f"It needs {in_words(job.needs)} of memory, and the largest worker of queue {queue} has {in_words(largest)}. "
         "Start a worker with more memory, or choose a lower embedding_dim."
     )
-
-
-def wrong_clocks() -> QuerySet[Worker]:
-    """Return the live workers whose clock differs from the database's by more than 5 s."""
-    most = clock.MOST_OFF.total_seconds()
-    return live_workers().filter(Q(clock_off__gt=most) | Q(clock_off__lt=-most)).order_by("name")

@@ -4,6 +4,7 @@ Tags go around the content of the page: `{% card %}…{% endcard %}`. What else 
 element: `data_test="x"` is written as data-test="x", True as an attribute without value, None and False as nothing.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
@@ -11,6 +12,9 @@ from django.forms.utils import flatatt
 from django.template import Context
 from django.utils.safestring import SafeString
 
+from core.jobs.queues import unserved
+from core.jobs.registry import JOB_TYPES
+from core.models import Job
 from core.tables import labelled
 
 register = template.Library()
@@ -75,6 +79,13 @@ def confirm(context: Context, content: str, act: str, **given: Any) -> SafeStrin
     """Return the form of an act that cannot be undone: what follows, its red button, the way back."""
     values = {name: given.pop(name, "") for name in ("back", "keep", "button_test")}
     return _written(context, "confirm", given, content=content, act=act, **values)
+
+
+@register.inclusion_tag("components/worker.html")
+def worker_notice(*queues: str, jobs: Iterable[Job] = ()) -> dict[str, Any]:
+    """Warn of each of these queues that no living worker serves; of `jobs`, the queues of those that wait."""
+    waiting = {JOB_TYPES[job.kind].queue for job in jobs if job.is_queued}
+    return {"unserved": unserved({*queues, *waiting})}
 
 
 @register.filter

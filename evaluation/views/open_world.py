@@ -13,7 +13,6 @@ from django.views.decorators.http import require_POST
 
 from core.errors import UserError
 from core.jobs.lifecycle import live_jobs
-from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
@@ -78,7 +77,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
         return redirect("open-world-study", study.name)
     finished = Count("runs", filter=~Q(runs__sha256=""))
     rows = Study.objects.select_related("created_by").annotate(systems=Count("runs"), finished=finished)
-    context = {"page": page_of(request, rows.order_by("-id")), "form": form, "no_worker": not live_workers().exists()}
+    context = {"page": page_of(request, rows.order_by("-id")), "form": form}
     context["work"] = live_jobs(Q(kind=EvaluationJob.OPEN_WORLD))
     return render(request, "evaluation/open_world/study_list.html", context)
 
@@ -124,7 +123,6 @@ def _progress(study: Study) -> dict[str, Any]:
         "systems": list(dict.fromkeys(run.system.name for run in runs)),
         "version": _version(runs, jobs),
         "under_way": is_live,
-        "no_worker": is_live and not live_workers().exists(),
     }
 
 

@@ -11,7 +11,6 @@ from annotation.labelling.own_labels import own_progress
 from annotation.models import Membership
 from core.enums import LIVE
 from core.errors import UserError
-from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_evaluate, can_manage
 from core.views.access import SignedInRequest, evaluator_required, text_refusal
@@ -57,7 +56,6 @@ def home(request: SignedInRequest) -> HttpResponse:
     if can_manage(request.user):
         steps = first_steps()
         context |= {"first_steps": steps, "next_step": next((step for step in steps if not step.is_done), None)}
-        context["no_worker"] = any(job.is_queued for job in jobs) and not live_workers().exists()
     return render(request, "evaluation/overview/status_home.html", context)
 
 
@@ -66,8 +64,7 @@ def status(request: HttpRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     stages = stage_statuses(stage_counts(pool))
     jobs = [job for stage in stages for job in stage.jobs]
-    no_worker = any(job.is_queued for job in jobs) and not live_workers().exists()
-    context = {"pool": pool, "stages": stages, "next": next_status(stages), "live": bool(jobs), "no_worker": no_worker}
+    context = {"pool": pool, "stages": stages, "next": next_status(stages), "live": bool(jobs), "jobs": jobs}
     context["pool_states"] = pool_states([pool])
     return render(request, "evaluation/overview/status.html", context)
 

@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from core.jobs.queues import live_workers
 from core.people.roles import Person, can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
@@ -64,15 +63,9 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
         messages.success(request, FROZEN.format(qrels.name))
         return redirect("export", name)
     rows = _rows(pool)
-    no_worker = any(row["is_live"] for row in rows) and not live_workers().exists()
     context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
     report = pool_report(pool)
-    context |= {
-        "seeds": pool.seeds.count(),
-        "report": report,
-        "warnings": freeze_warnings(report, report["to_people"]),
-        "no_worker": no_worker,
-    }
+    context |= {"seeds": pool.seeds.count(), "report": report, "warnings": freeze_warnings(report, report["to_people"])}
     return render(request, "evaluation/test_sets/export.html", context)
 
 

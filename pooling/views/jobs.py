@@ -10,9 +10,10 @@ from django.views.decorators.http import require_POST
 from core.enums import JobState
 from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.pace import pace_of
-from core.jobs.queues import live_workers, wrong_clocks
+from core.jobs.queues import able_workers, live_workers, misfit, queue_states, worker_states
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
+from core.version import is_other, site_version
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import or_message
 from core.views.pagination import page_of
@@ -29,13 +30,17 @@ def jobs(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(state=state)
     page = page_of(request, rows)
     live = any(not job.is_over for job in page)
+    workers, site = list(live_workers().order_by("name")), site_version()
+    able = [one for one in workers if not is_other(one.version, site)]
     context = {
         "page": page,
         "live": live,
         "state": state,
         "states": JobState.choices,
-        "no_worker": live and not live_workers().exists(),
-        "wrong_clocks": wrong_clocks(),
+        "wrong_clocks": [one for one in workers if one.clock_is_wrong],
+        "workers": worker_states(workers),
+        "queues": queue_states(able),
+        "misfits": {job.pk: misfit(job, able) for job in page},
     }
     part = request.GET.get("part") == "rows"
     return render(request, "pooling/jobs/rows.html" if part else "pooling/jobs/list.html", context)
@@ -49,7 +54,8 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
         "pace": pace_of(found),
         "log": "\n".join(found.log.splitlines()[-LOG_LINES:]),
         "curves": history_curves(found.system.history) if found.system and JOB_TYPES[found.kind].trains else [],
-        "no_worker": found.state == JobState.QUEUED and not live_workers().exists(),
+        "alone": [found],
+        "misfit": misfit(found, able_workers()) if found.is_queued else "",
     }
     part = request.GET.get("part") == "progress"
     return render(request, "pooling/jobs/progress.html" if part else "pooling/jobs/detail.html", context)

@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from core.jobs.queues import live_workers
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, or_message, posted
 from pooling.forms.systems import SystemForm
@@ -134,5 +133,5 @@ def _initial(system: System) -> dict[str, Any]:
 
 
 def _form(request: HttpRequest, graph: Graph, spec: Entry, form: SystemForm, context: dict[str, Any]) -> HttpResponse:
-    context |= {"graph": graph, "spec": spec, "form": form, "no_worker": not live_workers().exists()}
+    context |= {"graph": graph, "spec": spec, "form": form}
     return render(request, "pooling/systems/form.html", context)

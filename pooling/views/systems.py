@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 
 from core.enums import LIVE, JobState
 from core.jobs.lifecycle import live_jobs, start_job
-from core.jobs.queues import live_workers
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, page_refusal
@@ -66,7 +65,6 @@ def systems(request: SignedInRequest, name: str) -> HttpResponse:
         "form": form,
         "choices": _choices(form),
         "other": other,
-        "no_worker": not live_workers().exists(),
     }
     return render(request, "pooling/systems/list.html", context)
 

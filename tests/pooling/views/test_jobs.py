@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from core.enums import JobState
 from core.jobs.pace import pace_of
-from core.models import Job, Worker
+from core.models import Job, SiteVersion, Worker
 from core.templatetags.figures import duration
+from core.version import words
 from pooling.enums import PoolingJob
 from tests.page import element, has, links, notices, parse, posts
-from tests.pages.world import make_job, make_pool, make_system, make_worker
+from tests.pages.world import make_job, make_person, make_pool, make_system, make_worker
 
 
 @pytest.fixture
@@ -106,12 +107,61 @@ def test_queued_jobs_without_a_worker(graph, manager):
     assert not has(manager.get("/jobs"), "no-worker")
 
 
+def test_a_worker_of_one_queue_leaves_the_jobs_of_the_other_waiting(graph, manager):
+    make_job(state=JobState.QUEUED)  # of queue gpu
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    page = manager.get("/jobs")
+    assert page.context["unserved"] == ["gpu"]
+    assert "No worker takes the jobs of queue gpu" in element(page, "no-worker").text
+
+
+def test_a_queue_tells_its_length_and_how_long_its_oldest_job_waits(graph, manager):
+    now = timezone.now()
+    for minutes in (3, 7):
+        make_job(state=JobState.QUEUED, heartbeat_at=now - timedelta(minutes=minutes))
+    make_job(state=JobState.RUNNING, heartbeat_at=now - timedelta(hours=1))
+    make_worker()
+    cpu, gpu = manager.get("/jobs").context["queues"]
+    assert (cpu.name, cpu.length, cpu.oldest, cpu.workers) == ("cpu", 0, None, 1)
+    assert (gpu.name, gpu.length, gpu.workers) == ("gpu", 2, 1)
+    assert gpu.oldest == pytest.approx(420, abs=30)
+
+
+def test_workers_tell_their_device_and_what_they_do_to_managers_alone(graph, manager, client):
+    SiteVersion.objects.update_or_create(pk=1, defaults={"version": "2"})
+    given = {"host": "node-7", "device": "NVIDIA A10G", "memory": 24 * 10**9, "version": "2", "queues": "gpu"}
+    for name, more in (("gpu0@node-7", {}), ("gpu1@node-7", {"version": "1"})):
+        Worker.objects.create(name=name, seen_at=timezone.now(), **{**given, **more})
+    job = make_job(state=JobState.RUNNING, worker="gpu0@node-7:123")
+    page = manager.get("/jobs")
+    busy, other = page.context["workers"]
+    assert (busy.jobs, busy.memory, busy.problem) == ([job], "24 GB", "")
+    assert (other.jobs, other.problem) == ([], words("1", "2"))
+    shown = element(page, "workers").text
+    for word in ("gpu0@node-7", "node-7", "NVIDIA A10G", "24 GB", "takes no job"):
+        assert word in shown
+    assert has(page, "other-version")
+    client.force_login(make_person("rae", site="researcher"))
+    assert not has(client.get("/jobs"), "workers")
+
+
+def test_a_job_that_fits_no_worker_says_so_in_the_list_and_on_its_page(graph, manager):
+    job = make_job(state=JobState.QUEUED, needs=40 * 10**9)
+    worker = Worker.objects.create(name="w", queues="gpu", seen_at=timezone.now(), memory=24 * 10**9)
+    for address in ("/jobs", f"/jobs/{job.pk}"):
+        said = element(manager.get(address), "misfit").text
+        assert "needs 40 GB of memory, and the largest worker of queue gpu has 24 GB" in said
+    Worker.objects.filter(pk=worker.pk).update(memory=48 * 10**9)
+    for address in ("/jobs", f"/jobs/{job.pk}"):
+        assert not has(manager.get(address), "misfit")
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     pool = make_pool(graph)
     for i in range(count):
         make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(10):  # workers, their version, what they do, what waits
         manager.get("/jobs")
 
 

@@ -143,7 +143,7 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
         manager.get(URL)
     with django_assert_num_queries(6):
         manager.get("/systems")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         manager.get("/graphs/town/runs")
 
 
