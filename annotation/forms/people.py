@@ -13,6 +13,7 @@ from django.core.validators import validate_email
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, Invitation
+from annotation.people.forgotten import sends_links
 from annotation.people.invitations import MOST_ADDRESSES, MOST_PEOPLE
 from core.forms import OwnPasswordForm, PageForm, TypedNameForm, set_choices, set_rows
 from core.people.roles import CampaignRole, SiteRole
@@ -21,6 +22,8 @@ DAYS = ((1, "1 day"), (3, "3 days"), (7, "1 week"), (14, "2 weeks"), (30, "30 da
 PERSONAL_DATA_LENGTH = 20_000
 ONE_ADDRESS = "A link for several people has no address. Leave one of the two out, or paste addresses below."
 NO_ADDRESSES = "Nobody was invited: {} is no e-mail address."
+FOR_PASSWORDS = _("May be left out. Used for a forgotten password only.")
+NO_MAIL = _("May be left out: this site sends no e-mail now. It would be used for a forgotten password only.")
 TO_AGREE = _("To take part, agree to this text.")
 TEXT_CHANGED = _("The text was changed while you read it. Read it again, then agree.")
 PASSWORDS_DIFFER = _("The two passwords differ.")
@@ -176,6 +179,11 @@ def _email(help_text: Any) -> forms.EmailField:
     return forms.EmailField(label=_("E-mail"), required=False, max_length=254, widget=completed, help_text=help_text)
 
 
+def _say_if_no_mail(form: forms.Form) -> None:
+    if not sends_links():
+        form.fields["email"].help_text = NO_MAIL
+
+
 def _new_password(label: Any, help_text: Any = "") -> forms.CharField:
     hidden = forms.PasswordInput(attrs={"autocomplete": "new-password"})
     return forms.CharField(label=label, strip=False, max_length=4096, widget=hidden, help_text=help_text)
@@ -187,9 +195,13 @@ class JoinForm(PageForm):
     username = UsernameField(
         label=_("Name"), max_length=150, help_text=_("To sign in with. Managers see it; letters, digits and @ . + - _")
     )
-    email = _email(_("May be left out. Used for a forgotten password only."))
+    email = _email(FOR_PASSWORDS)
     password = _new_password(_("Password"), _("Eight characters or more, not a common one, and not like your name."))
     again = _new_password(_("Password again"))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _say_if_no_mail(self)
 
     def clean(self) -> dict[str, Any]:
         asked: dict[str, Any] = super().clean() or {}
@@ -208,8 +220,12 @@ class JoinForm(PageForm):
 class EmailForm(OwnPasswordForm):
     """The own e-mail address; a link to a new password goes there, so a change needs the password."""
 
-    email = _email(_("Used for a forgotten password only. May be left empty."))
+    email = _email(FOR_PASSWORDS)
     not_yours = NOT_YOUR_PASSWORD
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _say_if_no_mail(self)
 
     def needs_password(self) -> bool:
         return self.has_changed()

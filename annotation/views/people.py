@@ -1,5 +1,6 @@
 """Everybody who can sign in, invitations to roles of the site, one person, and the audit log."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.errors import PersonError
 from annotation.forms.people import ErasureForm, InviteForm, RevokeForm, SiteRoleForm
+from annotation.models import Item
 from annotation.people.accounts import is_erased, is_last_manager, password_path, switch_off, switch_on, take_role
 from annotation.people.invitations import open_invitations
 from annotation.people.own_data import erase, preview_erasure
@@ -143,7 +145,9 @@ def audit(request: HttpRequest) -> HttpResponse:
     """Show the audit log, newest first: who did what (?act= ?person= ?pool=)."""
     act, person, pool = (request.GET.get(name, "") for name in ("act", "person", "pool"))
     page = page_of(request, _entries(act, person, pool))
+    items = _items_of(page)
     for entry in page:
+        entry.item = items.get((entry.pool_id, entry.about))
         entry.told = "; ".join(f"{key.replace('_', ' ')}: {_word(value)}" for key, value in entry.details.items())
     named = AuditEntry.objects.order_by()
     people = named.exclude(person=None).values("person").union(named.exclude(subject=None).values("subject"))
@@ -167,6 +171,13 @@ def _entries(act: str, person: str, pool: str) -> QuerySet[AuditEntry]:
     if pool:
         rows = rows.filter(pool__name=pool) if "\0" not in pool else rows.none()
     return rows
+
+
+def _items_of(entries: Iterable[AuditEntry]) -> dict[tuple[int | None, str], int]:
+    """Return the items that entries are about, by pool and words, if they are still there."""
+    named = {entry.about.removeprefix("item ") for entry in entries if entry.pool and entry.about.startswith("item ")}
+    found = Item.objects.filter(pk__in=[pk for pk in named if pk.isascii() and pk.isdecimal() and len(pk) < 19])
+    return {(pool, f"item {pk}"): pk for pk, pool in found.values_list("pk", "campaign__pool")}
 
 
 def _word(value: object) -> str:

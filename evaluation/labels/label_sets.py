@@ -245,9 +245,9 @@ def label_sets(pool: Pool, person: User | AnonymousUser) -> list[LabelChoice]:
     Label sets of a time ("until") are endless and left out.
     """
     choices = [
-        LabelChoice("seeds", "seeds only", "Labels"),
-        LabelChoice("current", "current labels", "Labels"),
-        LabelChoice("full-test", "full test", "Labels"),
+        LabelChoice("seeds", "seeds only", "Whole label sets"),
+        LabelChoice("current", "current labels", "Whole label sets"),
+        LabelChoice("full-test", "full test", "Whole label sets"),
     ]
     choices += [
         LabelChoice(f"depth:{depth}", f"labels to depth {depth}", "Pool depth") for depth in range(pool.depth + 1)
@@ -271,7 +271,7 @@ def _annotators(pool: Pool, *, named: bool) -> list[LabelChoice]:
         return f"{_role(pk, givers)} {n}" + (f" ({names[pk]})" if named else "")
 
     return [
-        LabelChoice(f"annotator:{n}", called(pk, n), "Annotators")
+        LabelChoice(f"annotator:{n}", called(pk, n), "Labels of one person")
         for pk, n in sorted(numbers.items(), key=lambda entry: entry[1])
     ]
 

@@ -65,6 +65,7 @@ def _rankings(found: Json) -> Section:
                 Column("value", f"{measure.label}, current"),
                 lambda one: _value(found, "current", one.system, one.completed_value),
             ),
+            (Column("measure", "Measure", "measure"), lambda one: measure.label),
         ],
     )
     tau_title = "Kendall's tau-b between the two orders, with its 95 % bootstrap interval"

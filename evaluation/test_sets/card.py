@@ -21,6 +21,7 @@ from evaluation.test_sets.trec_card import trec_words
 from pooling.enums import PoolRule
 from pooling.pools.kernels.filters import REASONS, reason_label
 from pooling.questions.kernel import distinct_questions
+from pooling.systems.shown_names import shown_name
 
 _STATES = (
     ("positive", "positive (seed triples included)"), ("negative", "negative (people or an import)"),
@@ -98,7 +99,7 @@ def _table(head: str, rows: Iterable[str]) -> Iterator[str]:
 def _made(content: Content) -> Iterator[str]:
     qrels, about, left_out = content.qrels, content.whole.about, content.options.left_out
     graph, days = qrels.pool.graph, content.label_figures.days
-    systems = ", ".join(about["contributors"]) or "systems elsewhere"
+    systems = ", ".join(map(_named, about["contributors"])) or "systems elsewhere"
     yield f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities:,} entities,"
     yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
     yield f"{graph.num_test:,} test triples."
@@ -111,7 +112,8 @@ def _made(content: Content) -> Iterator[str]:
         yield f"People were asked {when}, in the words of questions.tsv."
         yield "Two people label each triple without seeing each other's answer. If they differ, a third person decides."
     if simulated := about.get("simulated"):
-        yield f"{simulated:,} of these labels are simulated: they come from a known truth and measure no person."
+        yield f"{simulated:,} of these labels, decisions included, are simulated: they come from a known truth and"
+        yield "measure no person."
     if days and (rules := about.get("rules")):
         rule = EvidenceRule(rules["evidence_rule"]).label
         yield f"A link to evidence was asked: {rule}. Order of judging: {rules['order']}."
@@ -152,6 +154,12 @@ def _agreement(found: LabelFigures) -> Iterator[str]:
     yield f"Krippendorff's alpha: {_coefficient(alpha)}. Gwet's AC1: {_coefficient(ac1)}."
 
 
+def _named(system: str) -> str:
+    """Return the name of a system as in the literature, with that of the files beside it where it differs."""
+    shown = shown_name(system)
+    return system if shown == system else f"{shown} (`{system}`)"
+
+
 def _coefficient(of: Coefficient) -> str:
     return f"undefined ({of.reason})" if of.value is None else f"{of.value:.4f}"
 
@@ -173,7 +181,7 @@ def _measures(content: Content, answered: int) -> Iterator[str]:
     yield from _table(
         " | ".join(["system", *sums]),
         (
-            " | ".join([system, *("undefined" if np.isnan(value) else f"{value:.4f}" for value in row)])
+            " | ".join([_named(system), *("undefined" if np.isnan(value) else f"{value:.4f}" for value in row)])
             for system, row in rows.items()
         ),
     )

@@ -319,7 +319,12 @@ FILES = (
         "one a system: the ranks of every judged and every test answer; train and valid are removed",
         files=_ranks,
     ),
-    ExportedFile("measures.tsv", "the means of each system, to the last digit", _figures, records=True),
+    ExportedFile(
+        "measures.tsv",
+        "one row a system and measure: the system as in file names, the measure, its mean as value",
+        _figures,
+        records=True,
+    ),
     ExportedFile("score.py", "computes these figures from judgements.tsv and ranks/: python score.py", _score),
     ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
     ExportedFile(description.NAME, "names, pool and systems, for import_test_set", _description),

@@ -1,5 +1,6 @@
 """Write the front matter of a test set's card, by which Hugging Face shows it and `datasets` loads it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,10 +28,18 @@ def front_matter(title: str, licence: str, num_triples: int, tables: Sequence[Ta
         "task_categories": ["graph-ml"],
         "tags": ["knowledge-graph-completion", "link-prediction", "test-collection", "trec"],
         "size_categories": [next((words for most, words in _SIZES if num_triples < most), "10M<n<100M")],
-        "configs": [_config(name, of) for name, of in named.items()],
     }
-    text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=110)
-    yield from ("---", *text.splitlines(), "---", "")
+    yield "---"
+    for key, value in header.items():
+        yield f"{key}: {_in_a_line(value)}"
+    yield "configs:"  # a line each, or nobody finds the heading of the card
+    yield from (f"- {_in_a_line(_config(name, of))}" for name, of in named.items())
+    yield from ("---", "")
+
+
+def _in_a_line(value: Any) -> str:
+    text = yaml.safe_dump([value], sort_keys=False, allow_unicode=True, default_flow_style=True, width=math.inf)
+    return str(text).strip()[1:-1]
 
 
 def _config(name: str, tables: Sequence[Table]) -> dict[str, Any]:

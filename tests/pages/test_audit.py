@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.enums import AnnotationAct
+from annotation.models import Item
 from core.enums import JobState
 from core.jobs.lifecycle import start_job
 from core.models import AuditEntry
@@ -12,7 +13,7 @@ from core.people.audit_log import record
 from evaluation.enums import EvaluationJob
 from evaluation.models import Export
 from pooling.enums import PoolingAct, PoolingJob
-from tests.page import content
+from tests.page import content, links
 from tests.pages.world import make_job, make_pool
 
 
@@ -68,6 +69,16 @@ def test_filters(query: dict, count: int, entries, world: dict, sign_in):
     if query.get("person") in ("annotator", "manager"):
         query = {"person": str(world[query["person"]].pk)}
     assert len(rows(sign_in("manager").get("/audit", query))) == count
+
+
+def test_an_item_has_a_link_while_it_is_there(world: dict, sign_in):
+    AuditEntry.objects.all().delete()
+    item = Item.objects.filter(campaign=world["campaign"]).first()
+    for about in (f"item {item.pk}", f"item {item.pk + 1000}", "item x", "annotator"):
+        record(world["manager"], AnnotationAct.ITEM_RETURNED, pool=world["pool"], about=about)
+    record(world["manager"], AnnotationAct.ITEM_RETURNED, about=f"item {item.pk}")  # of no pool
+    page = sign_in("manager").get("/audit")
+    assert [link for link in links(page) if "/triples/" in link] == [f"/pools/town-pool/campaign/triples/{item.pk}"]
 
 
 @pytest.mark.parametrize("count", [1, 3])

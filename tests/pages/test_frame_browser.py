@@ -155,3 +155,20 @@ def test_the_search_marks_what_enter_opens(world: dict, live_server, browser):
     links.nth(1).wait_for()
     marks = links.evaluate_all("links => links.map(one => getComputedStyle(one, '::after').content !== 'none')")
     assert marks.index(True) == 0 and marks.count(True) == 1
+
+
+def test_in_the_search_the_pointer_and_what_enter_opens_look_different_and_touch_no_heading(
+    world: dict, live_server, browser
+):
+    page = window(browser, live_server, world["manager"], 1280)
+    page.goto("/")
+    type_in_search(page, "pool")
+    links = page.locator("#search [data-found] a")
+    links.nth(1).wait_for()
+    links.nth(1).hover()
+    colour = "link => getComputedStyle(link).backgroundColor"
+    assert links.nth(0).evaluate(colour) != links.nth(1).evaluate(colour)
+    page.keyboard.press("ArrowDown")
+    heading = page.locator("#search [data-found] h2").first.bounding_box()
+    assert heading["y"] + heading["height"] <= links.nth(0).bounding_box()["y"] - 2
+    assert links.nth(0).evaluate("link => parseFloat(getComputedStyle(link).outlineOffset)") <= -2  # within the link

@@ -16,7 +16,7 @@ from annotation.people import invitations
 from annotation.people.accounts import LABELS_BLIND, NAME_TAKEN, NO_NAME
 from annotation.people.invitations import invite
 from annotation.people.members import fingerprint
-from tests.page import element, fields, has, links, refused
+from tests.page import element, fields, has, links, parse, refused
 
 PHRASE = "quite another phrase"
 
@@ -47,6 +47,14 @@ def test_new_person_makes_an_account_and_is_signed_in(invited, client):
     assert nina.memberships.get().consented_at is not None
     assert client.get("/campaigns/town-pool/annotate").status_code == 200
     assert Invitation.objects.get(pk=made.pk).used_by == nina
+
+
+@pytest.mark.parametrize("sends", [True, False])
+def test_an_address_is_asked_for_with_what_the_site_does_with_it(sends: bool, invited, sign_in, client, settings):
+    settings.EMAIL_IS_SET, settings.SITE_URL = sends, "https://pool.example"
+    said = forms.FOR_PASSWORDS if sends else forms.NO_MAIL
+    for page in (client.get(invited[0]), sign_in("annotator").get("/account")):
+        assert parse(page).one(id="id_email_helptext").text == said
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,22 @@ def test_card_has_types_and_facts_of_other_relations(tmp_path: Path, live_server
     assert card.locator(".card-facts li").all_inner_texts() == facts
 
 
+def test_by_question_three_facts_are_in_sight_on_a_phone(tmp_path: Path, live_server, open_page) -> None:
+    folder = tmp_path / "tsv"
+    folder.mkdir()
+    more = [
+        (f"p{i}", relation, f"p{j}")
+        for i in range(PEOPLE)
+        for relation, j in (("met_by", 3), ("knows", 4), ("met_by", 5))
+    ]
+    page = open_page(make_world(folder, items=1, more_train=more).ann, view="group", width=360)
+    page.set_viewport_size({"width": 360, "height": 740})
+    ready(page)
+    assert page.locator(".zone-head .card-facts li").count() == 3
+    inner, outer = page.locator(".zone-head").evaluate("zone => [zone.scrollHeight, zone.clientHeight]")
+    assert inner <= outer
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_by_question_the_row_in_use_has_its_card(world: World, open_page, width: int) -> None:
     page = open_page(world.ann, view="group", width=width)

@@ -375,20 +375,24 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
     import_qrels(labelled, "theirs", line.encode(), "file")
     boss, guest = make_person("boss", "manager"), make_person("guest", "researcher")
     common = [
-        ("seeds", "seeds only", "Labels"),
-        ("current", "current labels", "Labels"),
-        ("full-test", "full test", "Labels"),
+        ("seeds", "seeds only", "Whole label sets"),
+        ("current", "current labels", "Whole label sets"),
+        ("full-test", "full test", "Whole label sets"),
         *((f"depth:{d}", f"labels to depth {d}", "Pool depth") for d in range(6)),
         ("qrels:v1", "qrels v1", "Frozen qrels"),
         ("imported:theirs", "imported theirs", "Imported qrels"),
     ]
     assert label_sets(labelled, guest) == [
         LabelChoice(*row)
-        for row in [*common, ("annotator:1", "annotator 1", "Annotators"), ("annotator:2", "annotator 2", "Annotators")]
+        for row in [
+            *common,
+            ("annotator:1", "annotator 1", "Labels of one person"),
+            ("annotator:2", "annotator 2", "Labels of one person"),
+        ]
     ]
     assert label_sets(labelled, boss)[-2:] == [
-        ("annotator:1", "annotator 1 (ben)", "Annotators"),
-        ("annotator:2", "annotator 2 (ann)", "Annotators"),
+        ("annotator:1", "annotator 1 (ben)", "Labels of one person"),
+        ("annotator:2", "annotator 2 (ann)", "Labels of one person"),
     ]
     for choice in label_sets(labelled, guest):
         chosen = label_set(labelled, pool_table(labelled), choice.key)

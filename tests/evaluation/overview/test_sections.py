@@ -28,9 +28,16 @@ def test_measure_is_the_first_chosen_that_the_overview_ranks_by():
 
 
 def test_places_values_and_intervals_are_those_of_the_page(labelled: Pool):
-    found, (rankings, _) = overview(labelled, "macro_mrr"), sections_of(labelled)
+    found, (rankings, _), by = overview(labelled, "macro_mrr"), sections_of(labelled), "Macro MRR"
     expected = [
-        [p.system, p.sparse, {"value": p.completed, "low": p.low, "high": p.high}, p.sparse_value, p.completed_value]
+        [
+            p.system,
+            p.sparse,
+            {"value": p.completed, "low": p.low, "high": p.high},
+            p.sparse_value,
+            p.completed_value,
+            by,
+        ]
         for p in (line.change for line in found["lines"])
     ]
     table = rankings.tables[0]
@@ -38,7 +45,7 @@ def test_places_values_and_intervals_are_those_of_the_page(labelled: Pool):
         row[2]["value"] for row in table.rows
     )
     values = {row["system"]: row["cells"][2] for row in found["rows"]}  # macro_mrr is the third of RANKING
-    for system, seeds, current, before, now in table.rows:
+    for system, seeds, current, before, now, _ in table.rows:
         assert (values[system]["before"], values[system]["value"]) == (before, now)
         assert 1 <= current["low"] <= current["value"] <= current["high"] <= 3 and 1 <= seeds <= 3
     assert rankings.finding.startswith(found["sentence"]) and "of 3 pairs of systems" in rankings.finding

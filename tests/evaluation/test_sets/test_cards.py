@@ -39,6 +39,18 @@ def front_matter(folder: Path) -> dict[str, Any]:
     return yaml.safe_load(text.split("---\n")[1])
 
 
+def test_a_person_sees_the_heading_soon(folder: Path):
+    lines = (folder / "README.md").read_text().splitlines()
+    header = front_matter(folder)
+    assert lines.index("# Test set p, qrels v1") < 10 + len(header["configs"])
+
+
+def test_the_card_names_systems_as_pages_do_and_as_files_do(folder: Path):
+    lines = (folder / "README.md").read_text().splitlines()
+    named = [line.split(" | ")[0] for line in lines if line.startswith("| ") and "(`" in line]
+    assert named == ["| TransE (`transe`)", "| DistMult (`distmult`)", "| ComplEx (`complex`)"]
+
+
 def lines_of(file: Path, columns: list[str] | None = None) -> list[dict[str, str]]:
     """The rows of a file by its header, or by these columns, with no quotes."""
     text = gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text()

@@ -280,7 +280,7 @@ def test_the_card_tells_the_labels_of_simulated_people(world: World, tmp_path: P
     world.ann.set_password("quite a phrase")
     world.ann.save()
     after = freeze_qrels(world.pool, "v2")
-    told = "5 of these labels are simulated: they come from a known truth and measure no person."
+    told = "5 of these labels, decisions included, are simulated: they come from a known truth and"
     assert told in export(after, tmp_path / "after")["README.md"].splitlines()
     assert "simulated" not in export(before, tmp_path / "before")["README.md"]
 

@@ -298,6 +298,19 @@ def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(si
     assert answer.status_code == 503 and element(answer, "problem").text == BUSY
 
 
+def test_the_form_says_which_label_set_is_the_default(sign_in, labelled: Pool):
+    answer = sign_in("researcher").get(PAGE("measures"))
+    page = parse(answer)
+    for name, default in (("labels", "current"), ("against", "seeds")):
+        chosen = page.one(tag="select", name=name)
+        groups = {
+            one["label"]: [option["value"] for option in one.all(tag="option")] for one in chosen.all(tag="optgroup")
+        }
+        assert groups["Whole label sets"] == ["seeds", "current", "full-test"]
+        assert fields(answer)[name] == default
+        assert page.one(id=chosen["aria-describedby"]).text.startswith(f"Default: {default}")
+
+
 def test_the_form_says_what_the_address_asks_for(sign_in, labelled: Pool):
     client = sign_in("researcher")
     assert fields(client.get(f"{PAGE('stability')}?labels=depth:99"))["labels"] == "depth:99"
@@ -414,11 +427,14 @@ def test_the_overview_comes_as_files_too(sign_in, labelled: Pool):
 
 
 def test_csv_writes_intervals_reasons_and_no_formula():
-    columns = [{"key": "system", "label": "System"}, {"key": "tau", "label": "Tau"}]
-    rows = [["=cmd()", {"value": 0.25, "low": 0.1, "high": 0.5}], ["b", {"value": None, "reason": "one system"}]]
+    columns = [{"key": "system", "label": "System", "kind": "system"}, {"key": "tau", "label": "Tau", "kind": "value"}]
+    rows = [
+        ["=cmd()", {"value": 0.25, "low": 0.1, "high": 0.5}],
+        ["transe-s1", {"value": None, "reason": "one system"}],
+    ]
     text = csv_text({"columns": columns, "rows": rows, "foot": ["n", 12]})
     assert list(csv.reader(io.StringIO(text))) == [
-        ["system", "tau", "tau_low", "tau_high", "undefined"],
-        ["'=cmd()", "0.25", "0.1", "0.5", ""],
-        ["b", "", "", "", "Tau: one system"],
+        ["system", "tau", "tau_low", "tau_high", "system_name", "undefined"],
+        ["'=cmd()", "0.25", "0.1", "0.5", "'=cmd()", ""],
+        ["transe-s1", "", "", "", "TransE (seed 1)", "Tau: one system"],
     ]

@@ -47,6 +47,19 @@ def test_the_page_says_it_in_a_sentence_and_shows_every_system(sign_in, labelled
     assert f'data-version="{page_version(labelled)}"' in html
 
 
+def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seeds(sign_in, labelled: Pool):
+    client = sign_in("researcher")
+    page = client.get(PAGE + "?measure=map@20")
+    found, told = page.context, element(page, "quote").text
+    judged = found["new_positives"] + found["counts"]["negative"]
+    share = 100 * judged / (judged + found["counts"]["unjudged"])
+    assert "Ranking to quote: current labels, by MAP@20" in told and f"{share:.1f} %" in told
+    assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in told
+    labelled.judgements.filter(verdict="positive").delete()
+    Figure.objects.all().delete()
+    assert element(client.get(PAGE), "quote").text.startswith("No ranking")
+
+
 def test_the_measures_list_the_best_system_first(sign_in, labelled: Pool):
     client = sign_in("researcher")
     for measure in ("micro_mrr", "macro_hits@10"):
