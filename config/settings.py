@@ -234,6 +234,10 @@ SPECTACULAR_SETTINGS = {
 }
 
 ARTIFACT_ROOT = Path(os.environ.get("ARTIFACT_ROOT", VAR / "artifacts")).resolve()
+# Where all machines find artifacts (core/files/storage.py); the folder above is then a cache. Empty: there is no other.
+ARTIFACT_STORE = os.environ.get("ARTIFACT_STORE", "").rstrip("/")
+ARTIFACT_CACHE_GB = float(os.environ.get("ARTIFACT_CACHE_GB", "0"))  # 0: no limit
+ARTIFACT_PRESIGN = os.environ.get("ARTIFACT_PRESIGN", "1") == "1"
 DATA_ROOT = Path(os.environ.get("TRIPLEPOOL_DATA", BASE_DIR.parent / "shared" / "data"))
 
 # Signs backups (evaluation/keeping/signing.py). Not SECRET_KEY: it must be the same at the place of the restore.

@@ -7,6 +7,8 @@ from django.core.exceptions import TooManyFieldsSent
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.wsgi import get_wsgi_application
 
+from core.files.bucket import check_in_child
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
@@ -22,3 +24,4 @@ class Request(WSGIRequest):
 
 WSGIHandler.request_class = Request
 application = get_wsgi_application()
+check_in_child()

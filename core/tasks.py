@@ -12,6 +12,7 @@ from celery import shared_task, signals
 from celery.worker import state
 from django.db import connection
 
+from core.files.bucket import check_in_child
 from core.jobs.execution import do_next
 from core.jobs.progress import LEAVING
 from core.jobs.registry import JOB_TYPES, handler_of
@@ -46,6 +47,7 @@ def _sigterm_gives_back() -> Iterator[None]:
 @signals.worker_init.connect
 def on_worker_init(**_: Any) -> None:
     """Import and ask what all jobs need before the processes are forked, so that they share it."""
+    check_in_child()
     own_device()
     code_version()
     for kind in JOB_TYPES:

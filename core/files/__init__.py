@@ -1,1 +1,1 @@
-"""artifact_path, writing, check_sha256 (artifacts.py), written_aside (atomic_write.py), csv_of, lines_of."""
+"""artifact_path, writing, check_sha256 (artifacts.py), local, publish, delete (storage.py), written_aside, csv_of."""

@@ -35,9 +35,13 @@ def writing(path: Path) -> Iterator[Path]:
         ) from error
 
 
+def json_bytes(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
 def write_json(path: Path, content: Any) -> None:
     with writing(path) as aside:
-        aside.write_text(json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        aside.write_bytes(json_bytes(content))
 
 
 def sha256_of(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Write files so that a reader sees all of one, or the one before."""
 
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +11,11 @@ from pathlib import Path
 def written_aside(path: Path) -> Iterator[Path]:
     """Give a path beside `path` to write to; rename it onto `path` at the end, once it is on the disk.
 
-    If anything fails (no disk space, a kill), the file that was at `path` is still there, whole.
+    If anything fails (no disk space, a kill), the file that was at `path` is still there, whole. Process ids repeat
+    between containers that share a folder, so the name has none.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
         yield aside
         with aside.open("rb") as file:

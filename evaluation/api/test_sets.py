@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404, StreamingHttpResponse
+from django.http import Http404, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from core.api.base import MAX_BODY, AnyType, Endpoint, SignedInRequest, checked
 from core.api.listing import Listing, One
 from core.enums import TokenScope
+from core.files.storage import presigned
 from core.people.roles import can_manage
 from core.views.files import ranged_file, stream_response
 from evaluation.api import serializers as data
@@ -24,7 +25,7 @@ from evaluation.labels.import_qrels import import_qrels
 from evaluation.labels.qrels import freeze_qrels, get_qrels
 from evaluation.labels.terms import edit_terms
 from evaluation.models import Export, Qrels, Terms
-from evaluation.test_sets.export import request_export, zip_name, zip_path
+from evaluation.test_sets.export import is_there, request_export, zip_name, zip_path
 from evaluation.test_sets.files import ExportOptions
 from evaluation.test_sets.restore import restore_sent
 from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
@@ -40,6 +41,7 @@ FILE = OpenApiParameter("file", str, "path", enum=["topics.tsv", "pool.txt", "qr
 ZIP = {
     (200, "application/zip"): OpenApiTypes.BINARY,
     (206, "application/zip"): OpenApiTypes.BINARY,
+    302: OpenApiResponse(description="Location is where the file is, for an hour, if the site has a store."),
     304: OpenApiResponse(description="The file is the one that If-None-Match names."),
     416: OpenApiResponse(description="The file has no such bytes: Content-Range says how many it has."),
 }
@@ -189,6 +191,8 @@ class ExportDownload(ExportOne):
     @extend_schema(parameters=HEADERS, responses=ZIP)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
         export = self.get_object()
+        if is_there(export) and (address := presigned(export.artifact)):
+            return HttpResponseRedirect(address)
         if (path := zip_path(export)) is None:
             words = "This zip file is not written: wait for its job, or ask for it again."
             return Response({"error": words}, status.HTTP_409_CONFLICT)

@@ -12,7 +12,7 @@ from evaluation.overview import rankings
 from evaluation.pages.registry import ANALYSES, PAPERS
 from evaluation.sections.figure_cache import kept_part_figure, part_figure
 from evaluation.sections.settings import Settings
-from evaluation.test_sets.export import export_of, export_test_set, write_zip, zip_path
+from evaluation.test_sets.export import export_of, export_test_set, is_there, write_zip
 from evaluation.test_sets.files import ExportOptions
 from pooling.graphs.opening import closed_world_triples
 from pooling.models import Pool
@@ -77,7 +77,7 @@ def qrels_in_words(demo: Demo) -> list[str]:
 
 def is_exported(demo: Demo) -> bool:
     export = demo.pool.qrels.get(name=QRELS).exports.first() if is_frozen(demo) else None
-    return export is not None and zip_path(export) is not None and _has_folder(demo)
+    return export is not None and is_there(export) and _has_folder(demo)
 
 
 def _has_folder(demo: Demo) -> bool:

@@ -11,19 +11,18 @@ import os
 import tarfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
-from django.conf import settings
 from django.db import connection
 
 from core import clock
 from core.callbacks import TellStage
 from core.database import one_moment
-from core.files.artifacts import artifact_path, writing
+from core.files.artifacts import writing
+from core.files.storage import DamagedError, borrowed, exists, files_below
 from evaluation.keeping.backup_error import BackupError
-from evaluation.keeping.removal import files_below
 from evaluation.keeping.signing import signed
 from evaluation.keeping.tables import TableSum, migrations, owners_of_artifacts, tables
 from evaluation.models import Export
@@ -38,16 +37,16 @@ _ATTEMPTS = 3
 class _UnreadableError(Exception):
     """Report a file that could not be read to its end, so that the archive cannot go on."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self.path = path
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.file = file
 
 
 class OwnedArtifact(NamedTuple):
     """Hold an artifact and the row that owns it; `sha256` of one of its files, empty while it is not finished."""
 
     row: str
-    path: Path
+    reference: str
     sha256: str
     remade: bool  # it can be written again from the rest of the backup
 
@@ -110,7 +109,7 @@ def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
     What differs twice is damaged, and is listed.
     """
     said: dict[str, str] | None = None
-    skipped: set[Path] = set()
+    skipped: set[str] = set()
     for _ in range(_ATTEMPTS):
         manifest = _readable(aside, name, tell, skipped)
         if manifest["damaged"] in ({}, said):
@@ -119,17 +118,17 @@ def _consistent(aside: Path, name: str, tell: TellStage) -> dict[str, Any]:
     return manifest
 
 
-def _readable(aside: Path, name: str, tell: TellStage, skipped: set[Path]) -> dict[str, Any]:
+def _readable(aside: Path, name: str, tell: TellStage, skipped: set[str]) -> dict[str, Any]:
     """Write the backup, and again without each file that turns out to be unreadable, which is added to `skipped`."""
     while True:
         aside.unlink(missing_ok=True)
         try:
             return _write(aside, name, tell, skipped)
         except _UnreadableError as error:
-            skipped.add(error.path)
+            skipped.add(error.file)
 
 
-def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[Path]) -> dict[str, Any]:
+def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[str]) -> dict[str, Any]:
     with compressed(aside, name) as stream, tarfile.open(fileobj=stream, mode="w|") as tar, one_moment():
         members = _Members(tar)
         manifest: dict[str, Any] = {
@@ -153,10 +152,10 @@ def _write(aside: Path, name: str, tell: TellStage, skipped: Collection[Path]) -
         tell("tables", len(every), len(every))
         for done, one in enumerate(owned):
             tell("files of graphs, systems, runs and the rest", done, len(owned))
-            if one.remade and one.sha256 and not one.path.exists():
-                manifest["missing"][_relative(one.path)] = one.row
+            if one.remade and one.sha256 and not exists(one.reference):
+                manifest["missing"][one.reference] = one.row
             elif not _add_files(members, one, skipped):
-                manifest["damaged"][_relative(one.path)] = one.row
+                manifest["damaged"][one.reference] = one.row
         tell("files of graphs, systems, runs and the rest", len(owned), len(owned))
         manifest = signed(manifest)
         members.add_bytes(MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode(), listed=False)
@@ -170,21 +169,22 @@ def _owned() -> Iterator[OwnedArtifact]:
         for row in rows.only("pk", "artifact", "sha256"):
             remade = isinstance(row, Export)
             words = str(row) if remade else f"{model._meta.verbose_name} {row.pk}"
-            yield OwnedArtifact(words, artifact_path(row.artifact), row.sha256, remade)  # type: ignore[attr-defined]
+            yield OwnedArtifact(words, row.artifact, row.sha256, remade)  # type: ignore[attr-defined]
 
 
-def _add_files(members: "_Members", owned: OwnedArtifact, skipped: Collection[Path]) -> bool:
+def _add_files(members: "_Members", owned: OwnedArtifact, skipped: Collection[str]) -> bool:
     """Add the files of an artifact; return whether all were read and one has the checksum of the row."""
     sums, whole = [], True
-    for file in files_below(owned.path):
-        added = None if file in skipped else members.add_file(f"artifacts/{_relative(file)}", file)
-        whole &= added is not None
-        sums.append(added)
+    try:
+        with borrowed(owned.reference) as path:
+            for file in files_below(path):
+                name = (PurePosixPath("artifacts", owned.reference) / file.relative_to(path).as_posix()).as_posix()
+                added = None if name in skipped else members.add_file(name, file)
+                whole &= added is not None
+                sums.append(added)
+    except DamagedError:  # none of the files can be had
+        return False
     return whole and (not owned.sha256 or owned.sha256 in sums)
-
-
-def _relative(path: Path) -> str:
-    return path.relative_to(settings.ARTIFACT_ROOT).as_posix()
 
 
 def _parts(lines: Iterator[str]) -> Iterator[bytes]:
@@ -220,11 +220,11 @@ class _Members:
         with file:
             size = os.fstat(file.fileno()).st_size
             try:
-                return self._add(name, _Source(file, path), size)
+                return self._add(name, _Source(file, name), size)
             except OSError as error:
                 if error.errno is not None:  # of the disk that is written to
                     raise
-                raise _UnreadableError(path) from error  # it ended early
+                raise _UnreadableError(name) from error  # it ended early
 
     def _add(self, name: str, file: "IO[bytes] | _Source", size: int, listed: bool = True) -> str:
         info = tarfile.TarInfo(name)
@@ -251,14 +251,14 @@ class Reader:
 class _Source:
     """Read a file of the site, whose errors are told from those of the disk that the backup is written to."""
 
-    def __init__(self, file: IO[bytes], path: Path) -> None:
-        self.file, self.path = file, path
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.file, self.name = file, name
 
     def read(self, size: int = -1) -> bytes:
         try:
             return self.file.read(size)
         except OSError as error:
-            raise _UnreadableError(self.path) from error
+            raise _UnreadableError(self.name) from error
 
 
 @contextmanager

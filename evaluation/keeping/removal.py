@@ -4,12 +4,10 @@ The foreign keys of all apps tell what depends on it. The rows go in one transac
 between leaves files that no row names, and never a row without its files.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from pathlib import Path
 from typing import Any
 
 from django.apps import apps
@@ -20,7 +18,7 @@ from django.db.models import Q, QuerySet, TextChoices
 from annotation.judging.judgements import live_labels
 from annotation.models import CheckLabel, Label, SurplusLabel
 from core.enums import LIVE
-from core.files.artifacts import artifact_path
+from core.files.storage import delete, sizes
 from core.models import Job
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
@@ -80,9 +78,8 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
     going = _going(subject)
     counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
     rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
-    files = [file for path in _paths(going) for file in files_below(path)]
-    size, kind = sum(file.stat().st_size for file in files), str(type(subject)._meta.verbose_name)
-    return Preview(kind, str(subject), rows, len(files), size, _refusals(subject, going, with_labels))
+    files, kind = [size for name in _artifacts(going) for size in sizes(name)], str(type(subject)._meta.verbose_name)
+    return Preview(kind, str(subject), rows, len(files), sum(files), _refusals(subject, going, with_labels))
 
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
@@ -99,14 +96,14 @@ def remove(subject: Subject, user: User | None, *, with_labels: bool = False) ->
             gone = preview(subject, with_labels=with_labels)
             if gone.refused:
                 raise KeepingError(f"{subject} stays. {' '.join(gone.refused)}")
-            paths = _paths(going)
+            artifacts = _artifacts(going)
             _clear_references(going)
             for of, rows in reversed(going.items()):
                 deleted = rows._raw_delete(rows.db)
                 if deleted and of in _PEOPLES and not with_labels:  # given since they were counted
                     raise KeepingError(f"{subject} stays: somebody has labelled it in this moment.")
             record(user, _ACTS[type(subject)], about=gone.name, rows=dict(gone.rows), bytes=gone.bytes)
-            transaction.on_commit(lambda: _delete_files(paths))
+            transaction.on_commit(lambda: delete(*artifacts))
     except IntegrityError as error:
         words = f"{subject} was used while it was being deleted, and nothing was deleted. Try again."
         raise KeepingError(words) from error
@@ -218,23 +215,8 @@ def _precious(subject: Subject, going: Going) -> list[str]:
 # -- files ------------------------------------------------------------------------------------------------------
 
 
-def _paths(going: Going) -> list[Path]:
+def _artifacts(going: Going) -> list[str]:
     """Return folders and files that rows own."""
     owners = [model for model in owners_of_artifacts() if model in going]
     owned = [name for model in owners for name in going[model].values_list("artifact", flat=True)]
-    return [artifact_path(name) for name in dict.fromkeys(owned) if name]
-
-
-def files_below(path: Path) -> list[Path]:
-    """Return the files of an artifact, a file or a folder, without half-written ones; none before it is written."""
-    if path.is_file():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
-
-
-def _delete_files(paths: list[Path]) -> None:
-    for path in paths:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+    return [name for name in dict.fromkeys(owned) if name]

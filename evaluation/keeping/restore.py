@@ -19,11 +19,13 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, transaction
 
 from core.callbacks import TellStage
+from core.files import bucket
 from core.files.artifacts import ArtifactError, sha256_of
+from core.files.storage import delete, publish
 from evaluation.keeping.backup import FORMAT, MANIFEST, BackupSummary, Reader
 from evaluation.keeping.backup_error import BackupError
 from evaluation.keeping.signing import check_signature
-from evaluation.keeping.tables import Table, migrations, reset_sequences, tables
+from evaluation.keeping.tables import Table, migrations, owners_of_artifacts, reset_sequences, tables
 
 ANOTHER = "Nothing was restored; take another backup."
 _CHUNK = 2**20
@@ -42,8 +44,8 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
     """Fill the migrated, empty database and the empty artifact folder from a backup, and compare them with it.
 
     Raise BackupError, and change nothing, where the backup is damaged or of another version, the place is not empty,
-    or what was written differs from the backup. Rows are one transaction; files are written aside and renamed before
-    its end.
+    or what was written differs from the backup. Rows are one transaction; files are written aside, and renamed and
+    published before its end.
     """
     every = {table.name: table for table in tables()}
     _check_empty(every.values())
@@ -52,15 +54,20 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
     signature = check_signature(manifest, path.name)
     aside = Path(settings.ARTIFACT_ROOT) / f"{_LEFT}{uuid.uuid4().hex[:8]}"
     moved: list[Path] = []
+    published: list[str] = []
     try:
         with transaction.atomic():
             files = _fill(path, every, aside, manifest, tell)
             reset_sequences(every.values())
             _compare(every, aside, manifest, tell)
             moved += _move_in(aside)
+            for reference in _references():
+                published.append(reference)
+                publish(reference)
     except BaseException as error:
         for place in moved:  # the rows are not there either
             shutil.rmtree(place, ignore_errors=True)
+        delete(*published)
         if isinstance(error, DatabaseError):
             raise BackupError(f"The database refused {path.name}: {error}. Nothing was restored.") from error
         if isinstance(error, _NOT_BELOW) or getattr(error, "errno", 0) == errno.ENAMETOOLONG:
@@ -201,6 +208,11 @@ def _check_empty(every: Any) -> None:
             f"The artifact folder {root} is not empty ({there[0].name}). Restore into a new one: set ARTIFACT_ROOT or "
             "TRIPLEPOOL_VAR."
         )
+    if bucket.is_set() and (found := next(bucket.objects(""), None)):
+        raise BackupError(
+            f"The store of ARTIFACT_STORE ({bucket.where()}) is not empty ({found.key}). Restore into a new one: set "
+            "ARTIFACT_STORE to another bucket or prefix."
+        )
 
 
 def _check_version(manifest: dict[str, Any], every: dict[str, Table]) -> None:
@@ -275,6 +287,16 @@ def _compare(every: dict[str, Table], aside: Path, manifest: dict[str, Any], tel
     tell("comparing", len(manifest["tables"]), len(manifest["tables"]))
     if wrong:
         raise BackupError(f"What was restored is not what the backup holds: {'; '.join(wrong[:5])}. Nothing was kept.")
+
+
+def _references() -> list[str]:
+    """Return the artifacts of all rows, for the store; none without one."""
+    if not bucket.is_set():
+        return []
+    named = (
+        model._base_manager.exclude(artifact="").values_list("artifact", flat=True) for model in owners_of_artifacts()
+    )
+    return sorted(set().union(*named))
 
 
 def _move_in(aside: Path) -> list[Path]:

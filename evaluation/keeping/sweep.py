@@ -1,33 +1,53 @@
-"""Delete files of runs, systems, archives and studies that no row names, such as those that a killed process left."""
+"""Delete artifacts that no row names, such as those that a killed process left, here and in the store."""
 
 import logging
-import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
+from django.conf import settings
 from django.db.models import Min
 from django.utils import timezone
 
 from core.enums import LIVE
+from core.files import bucket
 from core.files.artifacts import artifact_path
+from core.files.bucket import StoredObject
+from core.files.storage import drop
 from core.models import Job
 from evaluation.keeping.tables import owners_of_artifacts
 
 logger = logging.getLogger(__name__)
-FOLDERS = ("runs", "systems", "exports", "studies")
+FOLDERS = ("graphs", "systems", "runs", "qrels", "exports", "studies")
+ASIDE = (".fetching",)  # what a killed process was fetching from the store
 KEPT = timedelta(days=1)  # whoever writes files before their row is done by then
 MARGIN = timedelta(hours=1)  # between the clocks of the database and of the disk
 EVERY = 3600.0  # seconds between two sweeps of a worker
+EVERY_WITH_STORE = 6 * 3600.0  # each lists the whole store
 _next = float("-inf")  # of time.monotonic
+
+
+_SWEEP = """
+import os, django
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+from evaluation.keeping.sweep import sweep_orphans
+sweep_orphans()
+"""
 
 
 def sweep_now_and_then() -> None:
     """Sweep if this process has not done so within the hour."""
     global _next
-    if time.monotonic() >= _next:
-        _next = time.monotonic() + EVERY
+    if time.monotonic() < _next:
+        return
+    _next = time.monotonic() + (EVERY_WITH_STORE if bucket.is_set() else EVERY)
+    if bucket.is_set():  # not in the process of a worker that forks others: see bucket.py
+        subprocess.run([sys.executable, "-c", _SWEEP], cwd=settings.BASE_DIR, timeout=EVERY, check=False)
+    else:
         sweep_orphans()
 
 
@@ -40,17 +60,26 @@ def sweep_orphans() -> list[Path]:
     began = Job.objects.filter(state__in=LIVE).aggregate(first=Min("created_at"))["first"]
     if began is not None:
         oldest = min(oldest, began - MARGIN)
-    there = [path for name in FOLDERS if artifact_path(name).is_dir() for path in sorted(artifact_path(name).iterdir())]
+    stored = [found for name in FOLDERS for found in bucket.objects(name)] if bucket.is_set() else []
+    places = [artifact_path(name) for name in (*FOLDERS, *ASIDE)]
+    there = [path for place in places if place.is_dir() for path in sorted(place.iterdir())]
     named = _named()  # read after the folders: what has got its row in between is not taken for an orphan
     old = [path for path in _orphans(there, named) if _changed_at(path) < oldest.timestamp()]
     for path in old:
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+        drop(path.relative_to(artifact_path("")).as_posix())
+    _sweep_store(stored, named, oldest)
     if old:
         logger.warning("deleted %s files or folders that no row names: %s", len(old), ", ".join(map(str, old[:5])))
     return old
+
+
+def _sweep_store(stored: list[StoredObject], named: set[Path], oldest: datetime) -> None:
+    """Delete the objects that are of no artifact that a row names."""
+    of_none = [found.key for found in stored if named.isdisjoint(artifact_path(found.key).parents)]
+    old = {found.key for found in stored if found.changed_at < oldest}
+    if gone := [key for key in of_none if key in old]:
+        bucket.delete(gone)
+        logger.warning("deleted %s objects of the store that no row names: %s", len(gone), ", ".join(gone[:5]))
 
 
 def _named() -> set[Path]:

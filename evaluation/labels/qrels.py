@@ -1,6 +1,7 @@
 """Write and read qrels: judgements under a name, in a file that never changes, frozen here or imported."""
 
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +15,8 @@ from django.db import transaction
 
 from annotation.judging.judgements import current_verdicts
 from core.database import held, one_moment
-from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, writing
+from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
+from core.files.storage import checked, publish
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import Frozen, column_of, facts, frozen_of, frozen_table, indices
@@ -31,6 +33,9 @@ STATE_NAMES = {
     LabelState.ASSUMED_NEGATIVE: "assumed_negative",
     LabelState.UNJUDGED: "unjudged",
 }
+
+
+_LOST = "Without a backup, freeze or import them again under another name."
 
 
 def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
@@ -159,11 +164,12 @@ def write_qrels(
     )
     if not made:  # another request was faster
         raise _taken(qrels)
-    qrels.artifact = f"qrels/{qrels.pk}.parquet"
+    qrels.artifact = f"qrels/{qrels.pk}-{uuid.uuid4().hex[:12]}.parquet"
     path = artifact_path(qrels.artifact)
     with writing(path) as aside:
         pq.write_table(content, aside, compression="zstd")
     qrels.sha256 = sha256_of(path)
+    publish(qrels.artifact)
     qrels.save(update_fields=["artifact", "sha256"])
     return qrels
 
@@ -196,9 +202,7 @@ def read_frozen(qrels: Qrels) -> Frozen:
 
 
 def _file(qrels: Qrels) -> Path:
-    path = artifact_path(qrels.artifact)
-    check_sha256(path, qrels.sha256)
-    return path
+    return checked(qrels.artifact, "", qrels.sha256, _LOST)
 
 
 def _triples(path: Path) -> np.ndarray:

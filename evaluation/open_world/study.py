@@ -18,6 +18,7 @@ from core.callbacks import TellStage
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
+from core.files.storage import delete, local, publish
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
@@ -243,7 +244,7 @@ def run_system(run: StudyRun, system: System, progress: Progress) -> None:
     options, place = options_of(run.study), run.artifact
     row = StudyRun.objects.filter(pk=run.pk)
     answers = open_answers(run.graph, questions=options.questions, least=options.min_answers, seed=options.seed)
-    kept = read_ranks(artifact_path(place)) or StudyRanks.of(answers)
+    kept = read_ranks(local(place, newest=True)) or StudyRanks.of(answers)
     wanted = checkpoint_epochs(int(system.settings["epochs"]), options.checkpoints)
     own = f"studies/{run.study_id}/{run.pk}-{uuid.uuid4().hex[:12]}.npz"  # of this attempt: see fencing.py
 
@@ -252,10 +253,11 @@ def run_system(run: StudyRun, system: System, progress: Progress) -> None:
         if epoch in wanted and epoch not in kept.epochs:
             kept = kept.with_epoch(epoch, rank_answers(scorer(), answers, options.seed))
             write_ranks(artifact_path(own), kept)
+            publish(own, replaces=True, last=False)
             with fenced():
                 row.update(checkpoints=len(kept.epochs), artifact=own)
             if place != own:
-                artifact_path(place).unlink(missing_ok=True)
+                delete(place)
             place = own
 
     if system.state != SystemState.TRAINED:
@@ -266,5 +268,7 @@ def run_system(run: StudyRun, system: System, progress: Progress) -> None:
             f"{system.name} was trained by another job, and its checkpoints were not evaluated. Make a study under "
             "another name."
         )
+    sha256 = sha256_of(local(place))
+    publish(place, replaces=True)
     with fenced():
-        row.update(checkpoints=len(kept.epochs), sha256=sha256_of(artifact_path(place)))
+        row.update(checkpoints=len(kept.epochs), sha256=sha256)

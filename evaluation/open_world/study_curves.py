@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from core.files.artifacts import artifact_path, check_sha256
+from core.files.artifacts import check_sha256
+from core.files.storage import local
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.rank_table import Flags, Floats
 from evaluation.models import Study, StudyRun
@@ -98,8 +98,8 @@ def densities_of(study: Study, division: str = "independent", chooser: str = "")
 
 
 def _curve(run: StudyRun, division: str, by: StudyRun | None) -> SystemCurve:
-    chooser = (artifact_path(by.artifact), _stamp(by)) if by else (None, "")
-    return SystemCurve(run, _values(artifact_path(run.artifact), _stamp(run), division, *chooser))
+    chooser = (by.artifact, _stamp(by)) if by else (None, "")
+    return SystemCurve(run, _values(run.artifact, _stamp(run), division, *chooser))
 
 
 def _stamp(run: StudyRun) -> str:
@@ -107,8 +107,8 @@ def _stamp(run: StudyRun) -> str:
 
 
 @lru_cache(maxsize=512)
-def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: str) -> CheckpointValues:
-    ranks, prepared = _opened(path, stamp)
+def _values(reference: str, stamp: str, division: str, by: str | None, by_stamp: str) -> CheckpointValues:
+    ranks, prepared = _opened(reference, stamp)
     every = np.ones_like(ranks.test)
     test = ranks.test if by is None else _divided(ranks, *_opened(by, by_stamp), division)
     found = filtered_ranks(prepared, every) <= 1
@@ -125,7 +125,8 @@ def _values(path: Path, stamp: str, division: str, by: Path | None, by_stamp: st
     )
 
 
-def _opened(path: Path, stamp: str) -> tuple[StudyRanks, Prepared]:
+def _opened(reference: str, stamp: str) -> tuple[StudyRanks, Prepared]:
+    path = local(reference, newest=True)  # it grows until the last checkpoint
     if sha256 := stamp.partition("/")[0]:
         check_sha256(path, sha256)
     ranks = read_ranks(path)
@@ -181,7 +182,7 @@ def theory_curve(run: StudyRun, metric: str, points: int = 26) -> tuple[Floats, 
 
     Averaged over the questions, each with its own number of open answers; one β, the share of missing ones.
     """
-    ranks, _ = _opened(artifact_path(run.artifact), _stamp(run))
+    ranks, _ = _opened(run.artifact, _stamp(run))
     strength = np.linspace(0, 1, points)
     answers, count = np.unique(np.unique(ranks.question, return_counts=True)[1], return_counts=True)
     beta, entities = float((~ranks.test).mean()), int(ranks.entities[0])

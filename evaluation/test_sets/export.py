@@ -16,6 +16,7 @@ from django.db.models import Q
 from core.database import held
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
 from core.files.file_names import file_stem
+from core.files.storage import exists, local, publish
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import live_jobs, start_job
 from core.jobs.progress import Progress
@@ -134,11 +135,11 @@ def request_export(qrels: Qrels, options: ExportOptions, user: User | None) -> t
     with transaction.atomic():
         export = export_of(qrels, options, user)  # holds the pool: nobody else starts a job meanwhile
         asked: dict[str, Any] = {"pool": qrels.pool, "params": {"qrels": qrels.name, "export": export.pk}}
-        if zip_path(export) is None:
+        if not is_there(export):
             if live := live_jobs(Q(kind=EvaluationJob.EXPORT, **asked)):
                 return export, live[0]
             export.refresh_from_db()  # a job that ended since the first look has written it
-        job = start_job(EvaluationJob.EXPORT, user=user, **asked) if zip_path(export) is None else None
+        job = start_job(EvaluationJob.EXPORT, user=user, **asked) if not is_there(export) else None
         return export, job
 
 
@@ -150,9 +151,14 @@ def export_of(qrels: Qrels, options: ExportOptions, user: User | None = None) ->
         return Export.objects.get_or_create(qrels=qrels, **asked, defaults={"created_by": user})[0]
 
 
+def is_there(export: Export) -> bool:
+    """Tell whether the zip file can be downloaded."""
+    return export.is_written and exists(export.artifact)
+
+
 def zip_path(export: Export) -> Path | None:
-    """Return the path of the zip file, None while there is none."""
-    path = artifact_path(export.artifact) if export.is_written else None
+    """Return the path of the zip file on this machine, None while there is none."""
+    path = local(export.artifact) if export.is_written else None
     return path if path and path.exists() else None
 
 
@@ -181,6 +187,7 @@ def write_zip(export: Export) -> Path:
             for file in files:
                 _add(packed, file, f"{name}/{file.relative_to(folder).as_posix()}")
     export.artifact, export.sha256, export.num_bytes = relative, sha256_of(path), path.stat().st_size
+    publish(relative, file_name=zip_name(export))
     with fenced():
         export.save(update_fields=["artifact", "sha256", "num_bytes"])
     return path

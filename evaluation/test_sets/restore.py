@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ from annotation.judging.label_file import SkippedLine, read_label_file
 from annotation.models import ImportedLabel, Judgement
 from core import clock
 from core.database import held, named_once
-from core.files.artifacts import artifact_path, sha256_of
+from core.files.artifacts import sha256_of
+from core.files.storage import delete
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
 from evaluation.labels.frozen import SETTLED, facts, frozen_table
@@ -72,7 +72,7 @@ def restore_test_set(
     with the ranks that the test set has. EvaluationError, GraphError or PoolError say what is wrong; nothing is left.
     called: what messages call the file; most: bytes that a zip file may have when it is unpacked.
     """
-    made: list[Path] = []
+    made: list[str] = []
     called = called or path.name
     try:
         with opened(path, called, most) as folder:
@@ -88,12 +88,11 @@ def restore_test_set(
             with named_once(lambda: check_name(pool_name)):
                 return _restore(folder, told, pool_name, graph_name or told.graph, user, made)
     except BaseException:
-        for place in made:
-            shutil.rmtree(place, ignore_errors=True) if place.is_dir() else place.unlink(missing_ok=True)
+        delete(*made)
         raise
 
 
-def _restore(folder: Path, told: Described, name: str, graph_name: str, user: User | None, made: list[Path]) -> Qrels:
+def _restore(folder: Path, told: Described, name: str, graph_name: str, user: User | None, made: list[str]) -> Qrels:
     """Write rows and files; `made` gets the files as they are written. The caller holds the transaction."""
     graph = _graph(folder, graph_name, user, made)
     held(graph)
@@ -118,7 +117,7 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
         known=frozen_table(frozen),
         said={"systems": [of.name for of in systems]},
     )
-    made.append(artifact_path(qrels.artifact))
+    made.append(qrels.artifact)
     Qrels.objects.filter(pk=qrels.pk).update(created_at=told.created_at)  # topics are in the words of that time
     qrels.created_at = told.created_at
     Terms.objects.bulk_create(Terms(qrels=qrels, created_by=user, **of) for of in told.terms)
@@ -127,7 +126,7 @@ def _restore(folder: Path, told: Described, name: str, graph_name: str, user: Us
     return qrels
 
 
-def _graph(folder: Path, name: str, user: User | None, made: list[Path]) -> Graph:
+def _graph(folder: Path, name: str, user: User | None, made: list[str]) -> Graph:
     """Import the graph of a test set, or return the one of that name if it has the same triples."""
     with tempfile.TemporaryDirectory() as scratch:
         beside = {f"{stem}.tsv": f"{stem}.tsv" for stem in SIDE_TABLES if (folder / f"{stem}.tsv").exists()}
@@ -137,7 +136,7 @@ def _graph(folder: Path, name: str, user: User | None, made: list[Path]) -> Grap
     there = Graph.objects.filter(name=name).first()
     if there is None:
         graph = import_graph(name, source_data, options={"test_set": folder.name[:200]}, created_by=user)
-        made.append(artifact_path(graph.artifact))
+        made.append(graph.artifact)
         return graph
     ours, theirs = open_graph(there), check_source(source_data, "keep").arrays
     same = ours.entities == theirs.entities and ours.relations == theirs.relations

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from django.contrib.auth.models import User
 
-from core.files.artifacts import artifact_path, sha256_of
+from core.files.artifacts import sha256_of
 from core.files.lines import ON_SERVER, lines_of
 from core.files.reason import reason
 from core.people.audit_log import record
@@ -37,7 +37,7 @@ _ADVICE = "Export the test set again. Nothing was imported."
 
 
 def restore_runs(
-    folder: Path, told: Described, pool: Pool, triples: np.ndarray, user: User | None, made: list[Path]
+    folder: Path, told: Described, pool: Pool, triples: np.ndarray, user: User | None, made: list[str]
 ) -> list[System]:
     """Make a system for each run of a test set; `made` gets the folders of their files.
 
@@ -62,7 +62,7 @@ def _restore(
     arrays: GraphArrays,
     topics: Topics,
     user: User | None,
-    made: list[Path],
+    made: list[str],
 ) -> System:
     name = str(told["name"])
     check_name(pool.graph, name)
@@ -92,7 +92,7 @@ def _restore(
     if not is_whole or len(np.unique(rows[:, 0])) < len(topics.keys):
         tables[ASKED] = asked_table(np.unique(rows[:, 0]), arrays)
     with run_folder(system) as relative:
-        made.append(artifact_path(relative))
+        made.append(relative)
         fields = write_run(relative, system, None, tables, depth, 0.0)
         system.save()
         Run.objects.create(system=system, **fields)

@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from core.files.storage import presigned
 from core.people.roles import Person, can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import attempt, posted
@@ -30,7 +31,7 @@ from evaluation.labels.qrels import freeze_qrels, freeze_warnings
 from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
-from evaluation.test_sets.export import options_of, request_export, zip_name, zip_path
+from evaluation.test_sets.export import is_there, options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
 from evaluation.test_sets.restore import restore_sent
 from evaluation.test_sets.trec import TREC_TYPE, pool_topics, trec_lists
@@ -74,20 +75,20 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
     jobs = {job.params.get("export"): job for job in pool.jobs.filter(kind=EvaluationJob.EXPORT).order_by("pk")}
 
     def archive_row(export: Export, version: int) -> dict[str, Any]:
-        path, job, is_older = zip_path(export), jobs.get(export.pk), export.terms_version < version
+        there, job, is_older = is_there(export), jobs.get(export.pk), export.terms_version < version
         left_out = options_of(export).left_out
-        return {"export": export, "path": path, "job": job, "left_out": left_out, "is_older": is_older}
+        return {"export": export, "there": there, "job": job, "left_out": left_out, "is_older": is_older}
 
     rows: list[dict[str, Any]] = []
     frozen = pool.qrels.filter(origin=QrelsOrigin.FROZEN).select_related("created_by")
     for qrels in frozen.prefetch_related("exports", "terms"):
         terms = qrels.last_terms
         archives = [archive_row(export, terms.version) for export in qrels.exports.all()]
-        is_live = any(one["job"] and not one["job"].is_over and not one["path"] for one in archives)
+        is_live = any(one["job"] and not one["job"].is_over and not one["there"] for one in archives)
         of_terms = {"licence": in_words(terms.licence), "part": f"archives-{qrels.pk}"}
         rows.append({"qrels": qrels, "archives": archives, "is_live": is_live} | of_terms)
     for row in rows[:1]:  # the one primary button: the newest qrels are written, then downloaded
-        there = [one for one in row["archives"] if one["path"]]
+        there = [one for one in row["archives"] if one["there"]]
         row["primary"] = "" if row["is_live"] else there[0] if there else "write"
     return rows
 
@@ -152,8 +153,12 @@ def export_download(request: HttpRequest, name: str, qrels: str, number: int) ->
     """Send an archive, or the range of it that is asked for."""
     exports = Export.objects.select_related("qrels__pool")
     export = get_object_or_404(exports, pk=number, qrels__name=qrels, qrels__pool__name=name)
-    if (path := zip_path(export)) is None:
+    if not is_there(export):
         raise Http404(f"This archive of the test set {qrels} is not written yet.")
+    if address := presigned(export.artifact):
+        return redirect(address)
+    if (path := zip_path(export)) is None:
+        raise Http404(f"This archive of the test set {qrels} is not there any more.")
     return ranged_file(request, path, export.sha256, zip_name(export))
 
 

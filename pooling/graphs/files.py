@@ -1,4 +1,4 @@
-"""Write and read the files of a graph in ARTIFACT_ROOT/graphs/<id>; the same graph gives the same bytes."""
+"""Write and read the files of a graph in ARTIFACT_ROOT/graphs/<name>; the same graph gives the same bytes."""
 
 import json
 import os
@@ -92,11 +92,6 @@ def _to_disk(path: Path) -> None:
 def _write_templates(path: Path, relations: list[str], templates: dict[int, TemplateText]) -> None:
     lines = [TEMPLATE_COLUMNS, *("\t".join((relations[i], *texts)) for i, texts in sorted(templates.items()))]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-
-
-def remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
 
 
 def read_index(folder: Path, sha256: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Import a graph: check its source, write its files, store its rows."""
 
-from pathlib import Path
+import uuid
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 from core.callbacks import TellStage
 from core.files.artifacts import artifact_path
+from core.files.storage import delete, publish
 from core.jobs.fencing import fenced
 from core.people.audit_log import record
 from pooling.enums import PoolingAct
@@ -57,7 +58,14 @@ def import_graph(
     try:
         with files.new_folder() as aside:
             row.sha256 = files.write_graph(aside, graph, description, tell)
-            _store(row, graph.arrays, aside)
+            row.artifact = f"graphs/{uuid.uuid4().hex[:12]}"
+            try:
+                aside.rename(artifact_path(row.artifact))
+                publish(row.artifact)
+                _store(row, graph.arrays)
+            except BaseException:
+                delete(row.artifact)
+                raise
     except OSError as error:
         raise GraphError(
             f"Graph {name} could not be written below {artifact_path('graphs')}: {error.strerror or error}. "
@@ -99,11 +107,9 @@ def _row(name: str, source: GraphSourceData, unseen: str, options: dict[str, Any
 
 
 @fenced()
-def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
-    """Save the rows and rename the folder, or do neither; short, so that SQLite's one writer is not blocked."""
+def _store(row: Graph, arrays: GraphArrays) -> None:
+    """Save the rows; short, so that SQLite's one writer is not blocked."""
     row.save()
-    row.artifact = f"graphs/{row.pk}"
-    row.save(update_fields=["artifact"])
     num_train = np.bincount(arrays.train[:, 1], minlength=arrays.num_relations)
     num_test = np.bincount(arrays.test[:, 1], minlength=arrays.num_relations)
     Relation.objects.bulk_create(
@@ -124,6 +130,3 @@ def _store(row: Graph, arrays: GraphArrays, aside: Path) -> None:
         batch_size=1000,
     )
     record(row.created_by, PoolingAct.GRAPH_IMPORTED, about=row.name)
-    place = artifact_path(row.artifact)
-    files.remove(place)  # left behind by an import that was killed: its row was rolled back
-    aside.rename(place)

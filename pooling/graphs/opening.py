@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 from core.files.artifacts import ArtifactError, artifact_path
+from core.files.storage import opened
 from pooling.graphs import files
 from pooling.graphs.entity_texts import EntityTexts
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -37,7 +38,7 @@ def open_graph(graph: Graph) -> GraphArrays:
     with _opening:
         if key not in _opened:
             with _refusal(f"Graph {graph.name}"):
-                _opened[key] = files.read_graph(folder, graph.sha256)
+                _opened[key] = opened(graph.artifact, lambda place: files.read_graph(place, graph.sha256))
         _opened.move_to_end(key)
         while len(_opened) > OPEN_GRAPHS:
             _opened.popitem(last=False)
@@ -51,7 +52,9 @@ def entity_texts(graph: Graph) -> EntityTexts:
     with _opening:
         if key not in _texts:
             with _refusal(f"The texts of graph {graph.name}"):
-                _texts[key] = files.read_entity_texts(folder, graph.sha256, arrays.entities)
+                _texts[key] = opened(
+                    graph.artifact, lambda place: files.read_entity_texts(place, graph.sha256, arrays.entities)
+                )
         _texts.move_to_end(key)
         while len(_texts) > OPEN_GRAPHS:
             _texts.popitem(last=False)
@@ -76,13 +79,13 @@ def closed_world_triples(graph: Graph) -> Ids:
     if not graph.has_closed_world:
         raise GraphError(f"Graph {graph.name} has no closed world: only the family generator knows all true triples.")
     with _refusal(f"The closed world of graph {graph.name}"):
-        return files.read_closed_world(artifact_path(graph.artifact), graph.sha256)
+        return opened(graph.artifact, lambda place: files.read_closed_world(place, graph.sha256))
 
 
 def given_templates(graph: Graph) -> dict[int, TemplateText]:
     """Map the id of each relation that came with templates to its statement, tail question and head question."""
     with _refusal(f"The templates of graph {graph.name}"):
-        texts = files.read_templates(artifact_path(graph.artifact), graph.sha256)
+        texts = opened(graph.artifact, lambda place: files.read_templates(place, graph.sha256))
     index = open_graph(graph).relation_index
     return {index[relation]: text for relation, text in texts.items()}
 

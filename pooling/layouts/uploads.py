@@ -18,7 +18,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 
 from core import clock
+from core.files import bucket
 from core.files.artifacts import artifact_path
+from core.files.storage import delete, drop, local, publish
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
@@ -79,6 +81,7 @@ def keep_upload(files: Sequence["UploadedFile[Any]"], user: User) -> Upload:
                     kept.write(piece)
         (aside / INDEX).write_text(json.dumps({"person": user.pk, "names": names}), encoding="utf-8")
         aside.rename(folder)
+        publish(f"uploads/{token}")  # a job may run elsewhere
     except OSError as error:
         raise GraphError(f"The files could not be kept ({error.strerror or error}): try again later.") from error
     finally:
@@ -101,7 +104,7 @@ def _check_sent(files: Sequence["UploadedFile[Any]"], names: list[str]) -> None:
 
 def find_upload(token: str | uuid.UUID, user: User) -> Upload | None:
     """Return an upload of this person; None if it was swept, or is somebody else's."""
-    folder = artifact_path("uploads") / str(token)
+    folder = local(f"uploads/{token}")
     try:
         kept = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -111,16 +114,18 @@ def find_upload(token: str | uuid.UUID, user: User) -> Upload | None:
 
 def drop_upload(upload: Upload) -> None:
     """Delete the files of an upload."""
-    shutil.rmtree(upload.folder, ignore_errors=True)
+    delete(f"uploads/{upload.token}")
 
 
 def sweep_uploads() -> int:
     """Delete uploads that nobody looked at for a day; return how many."""
-    oldest = (clock.now() - KEPT).timestamp()
+    oldest = clock.now() - KEPT
+    if bucket.is_set():
+        bucket.delete([found.key for found in bucket.objects("uploads") if found.changed_at < oldest])
     places = artifact_path("uploads").glob("*") if artifact_path("uploads").is_dir() else ()
-    old = [place for place in places if place.stat().st_mtime < oldest]
+    old = [place for place in places if place.stat().st_mtime < oldest.timestamp()]
     for place in old:
-        shutil.rmtree(place, ignore_errors=True)
+        drop(f"uploads/{place.name}")
     return len(old)
 
 

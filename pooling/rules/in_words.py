@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.files.artifacts import artifact_path, check_sha256
+from core.files.storage import checked
 from pooling.graphs.opening import given_templates, open_graph
 from pooling.models import System
 from pooling.questions.default_templates import default_template
@@ -129,9 +129,7 @@ def _tsv_lines(rules: "Rules", names: list[str]) -> Iterator[str]:
 def _read(system: System) -> "Rules":
     from pooling.rules.kernels.rule_table import RULES, read_rules
 
-    path = artifact_path(system.artifact) / RULES
-    check_sha256(path, system.sha256)
-    return read_rules(path)
+    return read_rules(checked(system.artifact, RULES, system.sha256))
 
 
 def _statements(system: System) -> list[str]:

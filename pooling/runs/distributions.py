@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.callbacks import UNWATCHED, Watch
-from core.files.artifacts import artifact_path, writing
+from core.files.artifacts import ArtifactError, artifact_path, writing
 from core.jobs.progress import Progress
 from core.models import Job
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -150,7 +150,7 @@ def _extend(system: System, run: Run | None, triples: np.ndarray, watch: Watch) 
     if run is None:
         raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
     graph = open_graph(system.graph)
-    old = read_predictive(run) if PREDICTIVE in files_of(run) else None
+    old = _before(run)
     asked = _wanted(triples, old, graph)
     if not len(asked.keys) and old is not None:
         return run
@@ -162,6 +162,16 @@ def _extend(system: System, run: Run | None, triples: np.ndarray, watch: Watch) 
             f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
         ) from error
     return _store(system, run, _merged(old, fresh) if old else fresh, time.monotonic() - started)
+
+
+def _before(run: Run) -> Predictive | None:
+    """Return the distributions that a run has; None where it has none, or they are missing or damaged."""
+    if PREDICTIVE not in files_of(run):
+        return None
+    try:
+        return read_predictive(run)
+    except ArtifactError:
+        return None
 
 
 class _Asked(NamedTuple):

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import UserError
-from core.files.artifacts import ArtifactError, artifact_path, check_sha256, writing
+from core.files.artifacts import ArtifactError, writing
+from core.files.storage import checked as checked_file
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
@@ -215,19 +216,27 @@ def newer_than(run: Run) -> Run | None:
     return Run.every.filter(pk=run.pk).exclude(artifact=run.artifact).first()
 
 
+def is_lost(run: Run) -> bool:
+    """Tell whether candidates or ranks of a run are missing or damaged, and its model can make them again."""
+    if run.system.is_a_file:
+        return False
+    try:
+        read_topk(run), read_ranks(run)
+    except ArtifactError:
+        return True
+    return False
+
+
 def files_of(run: Run) -> dict[str, str]:
     """Return names and checksums of the files in run.json; ArtifactError if run.json was changed."""
-    about = artifact_path(run.artifact) / "run.json"
-    check_sha256(about, run.sha256)
+    about = checked_file(run.artifact, "run.json", run.sha256)
     files: dict[str, str] = json.loads(about.read_text(encoding="utf-8"))["sha256"]
     return files
 
 
 def checked(run: Run, name: str) -> Path:
     """Return the path of a file of a run after checking its checksum; ArtifactError if it was changed."""
-    path = artifact_path(run.artifact) / name
-    check_sha256(path, files_of(run)[name])
-    return path
+    return checked_file(run.artifact, name, files_of(run)[name])
 
 
 def read_topk(run: Run, *, keep: bool = True) -> TopK:

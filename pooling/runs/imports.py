@@ -1,6 +1,5 @@
 """Import runs: a file of a form in adapters/ becomes a system of kind "imported" and its run, all or nothing."""
 
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ from django.db import transaction
 from core import clock
 from core.callbacks import TellStage
 from core.database import held, named_once
-from core.files.artifacts import artifact_path, sha256_of
+from core.files.artifacts import sha256_of
+from core.files.storage import delete
 from core.jobs.fencing import fenced
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolState, SystemState
@@ -367,4 +367,4 @@ def _replace(system: System, tables: dict[str, pa.Table], depth: int, seconds: f
             System.every.filter(pk=system.pk).update(settings=system.settings)
             Run.every.filter(pk=old.pk).update(**fields, updated_at=clock.now())
             record(user, PoolingAct.RUN_REPLACED, about=str(system), **system.settings)
-            transaction.on_commit(lambda: shutil.rmtree(artifact_path(old.artifact), ignore_errors=True))
+            transaction.on_commit(lambda: delete(old.artifact))

@@ -4,7 +4,7 @@ A run is private until its owner publishes it. `System.objects` and `Run.objects
 everybody sees cannot hold one; what is here asks `every`.
 """
 
-import shutil
+from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from core.database import gone, held
 from core.errors import UserError
-from core.files.artifacts import artifact_path
+from core.files.storage import delete
 from core.people.audit_log import record
 from core.people.roles import Person, can_manage
 from pooling.enums import PoolingAct, PoolState
@@ -70,8 +70,7 @@ def delete_run(system: System, user: User | None) -> None:
         record(user, PoolingAct.RUN_DELETED, about=str(system))
         System.every.get(pk=system.pk).delete()
         if run is not None:
-            folder = artifact_path(run.artifact)
-            transaction.on_commit(lambda: shutil.rmtree(folder, ignore_errors=True))
+            transaction.on_commit(partial(delete, run.artifact))
 
 
 def hold(system: System) -> None:

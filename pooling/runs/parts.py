@@ -9,7 +9,6 @@ truth, so that sending can go on after anything.
 import hashlib
 import json
 import re
-import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,8 @@ from django.contrib.auth.models import User
 from core import clock
 from core.enums import LIVE
 from core.errors import UserError
-from core.files.artifacts import artifact_path, write_json, writing
+from core.files.artifacts import artifact_path, json_bytes
+from core.files.storage import delete, keep_only, share, shared
 from core.jobs.lifecycle import start_job
 from core.models import Job
 from pooling.enums import PoolingJob
@@ -91,15 +91,14 @@ def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **opti
         raise UploadError(f"You have {len(mine)} uploads that are not finished: finish or delete one of them first.")
     about = {"graph": graph.pk, "user": user.pk, "name": name, "file_name": file_name[:200], **options}
     number = str(uuid.uuid4())
-    folder = _root() / number
-    folder.mkdir(parents=True, mode=0o700)
-    write_json(folder / ABOUT, about | {"expires_at": (clock.now() + KEPT).isoformat()})
+    (_root() / number).mkdir(parents=True, mode=0o700)
+    share(_name(number), ABOUT, json_bytes(about | {"expires_at": (clock.now() + KEPT).isoformat()}))
     return get_upload(number, user)
 
 
 def get_upload(number: str, user: User) -> Upload:
     """Return an own upload; UploadError if nobody or somebody else has this id."""
-    found = _read(_root() / number) if re.fullmatch(r"[0-9a-f-]{36}", number) else None
+    found = read_upload(number) if re.fullmatch(r"[0-9a-f-]{36}", number) else None
     if found is None or found.about["user"] != user.pk:
         raise UploadError("There is no such upload of yours; it may be over, or older than a day: begin anew.")
     return found
@@ -120,9 +119,8 @@ def put_part(upload: Upload, number: int, content: bytes, sha256: str) -> Part:
     if not content or len(content) > PART_BYTES:
         raise UploadError(f"Part {number} has {len(content):,} bytes: send 1 to {PART_BYTES:,}.")
     part = Part(number, len(content), _check_sum(f"Part {number}", content, sha256))
-    with writing(upload.folder / f"part-{number:04}") as aside:
-        aside.write_bytes(content)
-    write_json(upload.folder / f"part-{number:04}.json", part._asdict())
+    share(_name(upload.id), f"part-{number:04}", content)
+    share(_name(upload.id), f"part-{number:04}.json", json_bytes(part._asdict()))
     return part
 
 
@@ -131,8 +129,7 @@ def put_topics(upload: Upload, content: bytes, sha256: str) -> None:
     _check_open(upload)
     check_topics_size(len(content))
     _check_sum("The topics file", content, sha256)
-    with writing(upload.folder / TOPICS) as aside:
-        aside.write_bytes(content)
+    share(_name(upload.id), TOPICS, content)
 
 
 def _check_open(upload: Upload) -> None:
@@ -166,22 +163,20 @@ def finish(upload: Upload, parts: int, user: User) -> Job:
 
 def drop(upload: Upload) -> None:
     """Delete an upload."""
-    shutil.rmtree(upload.folder, ignore_errors=True)
+    delete(_name(upload.id))
 
 
 def close(upload: Upload, outcome: Outcome) -> None:
     """Keep how the import ended, and delete all else but what was said of the run."""
-    if not upload.folder.exists():  # dropped meanwhile
+    if read_upload(upload.id) is None:  # dropped meanwhile
         return
-    write_json(upload.folder / OUTCOME, outcome._asdict())
-    for path in list(upload.folder.iterdir()):
-        if path.name not in (ABOUT, OUTCOME):
-            path.unlink(missing_ok=True)
+    share(_name(upload.id), OUTCOME, json_bytes(outcome._asdict()))
+    keep_only(_name(upload.id), (ABOUT, OUTCOME))
 
 
 def uploads() -> Iterator[Upload]:
     """Yield every upload that is there."""
-    for folder in sorted(_root().glob("*")):
+    for folder in sorted(shared("run-uploads", "*.json").glob("*")):
         if (found := _read(folder)) is not None:
             yield found
 
@@ -189,9 +184,9 @@ def uploads() -> Iterator[Upload]:
 def sweep_uploads() -> int:
     """Delete uploads that are over, and return how many; folders that have no about.json for long too."""
     gone = 0
-    for folder in list(_root().glob("*")):
+    for folder in list(shared("run-uploads", "*.json").glob("*")):
         if _ends(folder) < clock.now():
-            shutil.rmtree(folder, ignore_errors=True)
+            delete(_name(folder.name))
             gone += 1
     return gone
 
@@ -206,7 +201,16 @@ def _ends(folder: Path) -> datetime:
 
 def read_upload(number: str) -> Upload | None:
     """Return the upload of an id, whoever its owner is; None if it is gone."""
-    return _read(_root() / number)
+    return _read(shared(_name(number), "*.json"))
+
+
+def fetch_parts(upload: Upload) -> None:
+    """Bring the parts to this machine; other machines may have got them."""
+    shared(_name(upload.id))
+
+
+def _name(number: str) -> str:
+    return f"run-uploads/{number}"
 
 
 def _root() -> Path:

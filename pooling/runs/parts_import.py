@@ -15,7 +15,7 @@ from core.models import Job
 from pooling.models import Graph, System
 from pooling.runs.adapters.registry import known_suffix
 from pooling.runs.imports import TOPICS, Imported, import_run, pool_of_runs
-from pooling.runs.parts import Outcome, Upload, UploadError, close, read_upload, sweep_uploads
+from pooling.runs.parts import Outcome, Upload, UploadError, close, fetch_parts, read_upload, sweep_uploads
 from pooling.runs.trec_read import TrecError
 
 MOST_UNPACKED = 8 << 30  # bytes of the whole run
@@ -67,6 +67,7 @@ def _import(upload: Upload, parts: int, progress: Progress) -> Imported:
     graph, user = Graph.objects.get(pk=about["graph"]), User.objects.get(pk=about["user"])
     pool = pool_of_runs(graph, about["pool"]) if about.get("pool") else None
     whole = upload.folder / f"whole{known_suffix(about['file_name'])}"
+    fetch_parts(upload)
     _join(upload, parts, whole)
     topics = upload.folder / TOPICS
     told = import_run(

@@ -19,10 +19,13 @@ from django.db.models import QuerySet
 
 from core import clock
 from core.callbacks import UNWATCHED, Watch
-from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of, write_json, writing
+from core.files.artifacts import ArtifactError, artifact_path, sha256_of, write_json, writing
+from core.files.storage import checked as checked_file
+from core.files.storage import delete, local, publish
 from core.jobs.fencing import fenced
 from core.jobs.progress import Progress
 from core.libraries import versions_of
+from pooling.enums import PoolState
 from pooling.errors import PoolError
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -36,6 +39,7 @@ from pooling.runs.files import (
     candidates_table,
     checked,
     files_of,
+    is_lost,
     question_ids,
     ranks_table,
     read_ranks,
@@ -51,6 +55,7 @@ from pooling.training.train import check_device
 
 TOP_K = 100
 MOST_CANDIDATES = 1000  # kept for each question of an imported run, for pools; ranks are kept for all
+_LOST = "Without a backup, clone the system on its page and train the clone: a model cannot be made again in its place."
 EXTEND_ATTEMPTS = 5  # when several jobs extend one run at the same time
 TIE_SEED = 20221017  # one permutation for all runs: ties fall the same way for every system
 
@@ -102,11 +107,16 @@ def on_newest(system: System, act: Callable[[Run | None], Run]) -> Run:
 
 def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndarray, raw: bool, watch: Watch) -> Run:
     graph = open_graph(system.graph)
+    lost = run is not None and is_lost(run)
+    if lost:  # other pools need it too
+        pools = Pool.objects.filter(graph=system.graph_id, state=PoolState.READY)
+        seeds = np.concatenate([seeds, *(triple_array(pool.seeds.all()) for pool in pools)])
+        triples = np.concatenate([triples, *(wanted_triples(pool, graph) for pool in pools)])
     seed_keys = question_keys(distinct_questions(seeds), *graph.shape)
     known = row_keys(rows_of(np.concatenate([graph.train, graph.valid])), *graph.shape)
     wanted = np.setdiff1d(row_keys(rows_of(triples), *graph.shape), known)
     seed_keys = seed_keys[:0] if system.is_a_file else seed_keys[_has_candidates(seed_keys, graph)]
-    if run is not None:
+    if run is not None and not lost:
         held = read_topk(run)
         if system.is_imported:
             wanted = wanted[was_asked(run, wanted // graph.num_entities)]
@@ -121,7 +131,7 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
     else:
         scored = _score(system, graph, questions, csr, watch)
     fresh = Pass(question_keys(questions, *graph.shape), csr, scored)
-    return _store(system, run, graph, fresh, time.monotonic() - started)
+    return _store(system, run, graph, fresh, time.monotonic() - started, lost)
 
 
 def _score(system: System, graph: GraphArrays, questions: Questions, wanted: Csr, watch: Watch) -> RankingResult:
@@ -180,8 +190,7 @@ def scorer_of(system: System, graph: GraphArrays) -> Any:
     except ValueError as error:
         raise RunError(f"System {system} cannot be ranked here: {error}.") from error
     check_device(system, "ranked")
-    check_sha256(artifact_path(system.artifact) / spec.weights, system.sha256)
-    hyper, folder = dict(system.settings), artifact_path(system.artifact)
+    hyper, folder = dict(system.settings), checked_file(system.artifact, spec.weights, system.sha256, _LOST).parent
     device = hyper.pop("device", "auto")
     return loader_of(system.kind)(system.kind, folder, *graph.shape, hyper, device, graph.train)
 
@@ -196,12 +205,16 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
     return questions_from_keys(every, *graph.shape), csr_of(counts, csr.indices)
 
 
-def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float) -> Run:
-    """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole."""
+def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, lost: bool = False) -> Run:
+    """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole.
+
+    Of a run whose files are `lost`, nothing is taken over.
+    """
     present = fresh.scored.top_entity >= 0
     replaced: list[str] = []  # what had no raw positions has them now
-    if run is not None:
-        old = read_topk(run)
+    whole = None if lost else run
+    if whole is not None:
+        old = read_topk(whole)
         anew = np.isin(fresh.keys, old.lacks_raw) & present.any(1)
         present &= (anew | ~np.isin(fresh.keys, old.keys))[:, None]
         replaced = question_ids(questions_from_keys(fresh.keys[anew], *graph.shape), graph)
@@ -213,8 +226,8 @@ def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, sec
         "ranks.parquet": ranks_table(fresh.keys, np.diff(fresh.csr.indptr), fresh.csr.indices, ranks, graph),
     }
     with run_folder(system) as relative:
-        depth = run.depth if run else TOP_K
-        fields = write_run(relative, system, run, tables, depth, seconds, replaced=replaced)
+        depth = whole.depth if whole else TOP_K
+        fields = write_run(relative, system, whole, tables, depth, seconds, replaced=replaced)
         return point_at(system, run, fields)
 
 
@@ -233,7 +246,7 @@ def point_at(system: System, run: Run | None, fields: Mapping[str, Any]) -> Run:
     if not made:
         raise RunError(f"The run of {system} was extended by another job in the meantime.")
     if run is not None:
-        shutil.rmtree(artifact_path(run.artifact), ignore_errors=True)
+        delete(run.artifact)
     return stored
 
 
@@ -244,7 +257,7 @@ def run_folder(system: System) -> Iterator[str]:
     try:
         yield relative
     except BaseException:
-        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        delete(relative)
         raise
 
 
@@ -259,20 +272,26 @@ def write_run(
     written: Sequence[str] = (),
     replaced: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Write the content of `run` and the tables to a folder; return the fields for the row.
+    """Write the content of `run` and the tables to a folder and publish it; return the fields for the row.
 
     `written` are files that are in the folder already and replace those of `run`; `replaced` are questions whose old
     candidates the new ones replace.
     """
-    folder, old = artifact_path(relative), artifact_path(run.artifact) if run else None
+    folder, old = artifact_path(relative), local(run.artifact) if run else None
     for name, table in tables.items():
         gone = replaced if name == "topk.parquet" else ()
         write_blocks(folder / name, old / name if old else None, table, gone)
     names = [*tables, *written]
     if run is not None:
         for name in sorted(set(files_of(run)) - set(names)):
+            try:
+                path = checked(run, name)
+            except ArtifactError:
+                if system.is_a_file:
+                    raise
+                continue  # of a model's own run it is made again when it is needed
             with writing(folder / name) as aside:
-                shutil.copyfile(checked(run, name), aside)
+                shutil.copyfile(path, aside)
             names.append(name)
     write_json(
         folder / "run.json",
@@ -290,6 +309,7 @@ def write_run(
             "sha256": {name: sha256_of(folder / name) for name in names},
         },
     )
+    publish(relative)
     asked = len(tables["topk.parquet"]["question"].chunk(0).dictionary) if "topk.parquet" in tables else 0
     return {
         "artifact": relative,

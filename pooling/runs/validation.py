@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.callbacks import UNWATCHED, Watch
-from core.files.artifacts import artifact_path, writing
+from core.files.artifacts import ArtifactError, artifact_path, writing
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run, System
@@ -99,7 +99,7 @@ def _extend(system: System, run: Run | None, watch: Watch) -> Run:
 
     if run is None:
         raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
-    if VALIDATION in files_of(run):
+    if VALIDATION in files_of(run) and _is_whole(run):
         return run
     started, graph = time.monotonic(), open_graph(system.graph)
     triples, positive = validation_triples(graph, np.random.default_rng(TIE_SEED))
@@ -114,6 +114,14 @@ def _extend(system: System, run: Run | None, watch: Watch) -> Run:
             np.savez(file, triples=triples, positive=positive, score=score)
         fields = write_run(relative, system, run, {}, run.depth, time.monotonic() - started, written=[VALIDATION])
         return point_at(system, run, fields)
+
+
+def _is_whole(run: Run) -> bool:
+    try:
+        checked(run, VALIDATION)
+    except ArtifactError:
+        return False
+    return True
 
 
 def _codes(triples: np.ndarray, graph: GraphArrays) -> np.ndarray:

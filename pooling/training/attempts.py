@@ -3,10 +3,15 @@
 import os
 import re
 import shutil
+import time
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from core.files.artifacts import ArtifactError, artifact_path
+from core.files.storage import StoreError, delete, local, publish
 from core.jobs.fencing import fenced
+from core.jobs.progress import Progress
 from pooling.enums import SystemState
 from pooling.models import System
 
@@ -19,7 +24,7 @@ def new_folder(system: System) -> str:
 def drop_folder(system: System, relative: str) -> None:
     """Delete a folder of an earlier attempt at training `system`; another folder stays."""
     if re.fullmatch(rf"systems/{system.pk}([-.]\w+)?", relative):
-        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        delete(relative)
 
 
 def take_over(system: System) -> None:
@@ -29,13 +34,14 @@ def take_over(system: System) -> None:
     """
     old, relative = system.artifact, new_folder(system)
     try:
-        if old and artifact_path(old).is_dir():
+        if old and local(old, newest=True).is_dir():
             unfinished = shutil.ignore_patterns("*.part")
             shutil.copytree(artifact_path(old), artifact_path(relative), ignore=unfinished, copy_function=_link)
+            publish(relative, replaces=True, last=False)  # nobody may find less in the store than before
         with fenced(further=False):
             System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="", artifact=relative)
     except BaseException as error:
-        shutil.rmtree(artifact_path(relative), ignore_errors=True)
+        delete(relative)
         if isinstance(error, OSError):
             raise not_written(system, error) from error
         raise
@@ -49,6 +55,37 @@ def _link(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+UPLOAD_SECONDS = 300.0  # between two uploads of the checkpoints of a training
+
+
+@contextmanager
+def uploads(system: System, progress: Progress) -> Iterator[Callable[[], None]]:
+    """Give a function that uploads the checkpoints if the last time was five minutes ago; upload them at the end too.
+
+    The end is also a failure, a cancellation and a worker that is stopped. A store that does not answer in between
+    stops no training.
+    """
+    last = time.monotonic()
+
+    def now_and_then() -> None:
+        nonlocal last
+        if time.monotonic() - last < UPLOAD_SECONDS:
+            return
+        try:
+            publish(system.artifact, replaces=True, last=False)
+        except StoreError as error:
+            progress.log(f"the checkpoint was not uploaded, the next one will be: {error}")
+        last = time.monotonic()
+
+    try:
+        yield now_and_then
+    except BaseException:
+        with suppress(StoreError):  # what went wrong first is told
+            publish(system.artifact, replaces=True, last=False)
+        raise
+    publish(system.artifact, replaces=True)
 
 
 def not_written(system: System, error: OSError) -> ArtifactError:

@@ -12,7 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import UserError
-from core.files.artifacts import ArtifactError, artifact_path, check_sha256
+from core.files.artifacts import ArtifactError
+from core.files.storage import checked, local
 from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import System
@@ -33,12 +34,11 @@ def open_file(system: System, name: str) -> IO[bytes]:
     """Write the file called `name` (a key of FILES) and return it open; it is deleted when it is closed."""
     if system.is_imported:
         raise SystemFileError(f"{system.name} was imported as a run: its weights are not here.")
-    checkpoint = artifact_path(system.artifact) / Entry.weights
     if system.state != SystemState.TRAINED or not system.sha256:
         raise SystemFileError(NOT_TRAINED.format(system.name))
     if not _learns_vectors(system):
         raise SystemFileError(f"{system.name} learns no vectors: its page shows what it has learned.")
-    check_sha256(checkpoint, system.sha256)
+    checkpoint = checked(system.artifact, Entry.weights, system.sha256)
     try:
         with tempfile.TemporaryDirectory(dir=checkpoint.parent) as folder:
             path = Path(folder) / name
@@ -63,7 +63,7 @@ def _learns_vectors(system: System) -> bool:
 def _weights(system: System) -> dict[str, "Tensor"]:
     from pooling.scoring.checkpoints import read_checkpoint
 
-    state = read_checkpoint(artifact_path(system.artifact) / Entry.weights)["model"]
+    state = read_checkpoint(local(system.artifact) / Entry.weights)["model"]
     return without_aliases(state)
 
 

@@ -18,7 +18,7 @@ from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, System
 from pooling.systems.spec import with_neutral
-from pooling.training.attempts import not_written, take_over
+from pooling.training.attempts import not_written, take_over, uploads
 from pooling.training.best_seed import keep_best
 
 if TYPE_CHECKING:
@@ -213,7 +213,8 @@ def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = 
     progress.log(f"training {system.name} with {system.settings}")
     check_device(system)
     reset_peak()
-    end = _fit(system, progress, on_epoch)
+    with uploads(system, progress) as upload:
+        end = _fit(system, progress, on_epoch, upload)
     peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
     with fenced():
         System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
@@ -226,8 +227,11 @@ def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = 
         progress.log(f"{best.name} is the best of its seeds; the others are archived")
 
 
-def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[str, Any]:
-    """Train a system and return the fields of its row; each epoch is written to the row when it ends."""
+def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None, upload: Callable[[], None]) -> dict[str, Any]:
+    """Train a system and return the fields of its row; each epoch is written to the row when it ends.
+
+    `upload` is called now and then, between two checkpoints.
+    """
     from django.conf import settings
 
     from pooling.learning.loop import Diverged, Training, TrainingCancelled
@@ -254,7 +258,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
             directory=folder,
             device=device,
             threads=settings.WORKER_THREADS,
-            on_progress=_epoch_writer(system, progress),
+            on_progress=_epoch_writer(system, progress, upload),
             should_stop=progress.should_stop,
         )
         result = trainer_of(system.kind)(replace(asked, on_epoch=on_epoch) if on_epoch else asked)
@@ -273,7 +277,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None) -> dict[s
     return {**fields, "train_seconds": result.seconds, "note": note, "sha256": sha256_of(folder / spec.weights)}
 
 
-def _epoch_writer(system: System, progress: Progress) -> "Callable[[EpochReport], None]":
+def _epoch_writer(system: System, progress: Progress, upload: Callable[[], None]) -> "Callable[[EpochReport], None]":
     """Return a callback that reports progress within an epoch and writes an epoch to the row when it ends."""
     seen: list[dict[str, float | None]] = []
 
@@ -290,5 +294,6 @@ def _epoch_writer(system: System, progress: Progress) -> "Callable[[EpochReport]
             row = System.objects.filter(pk=system.pk)
             with fenced():
                 row.update(epochs_done=report.epoch, validation_mrr=report.best_mrr, history=history)
+        upload()
 
     return tell

@@ -13,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from core.files import bucket
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
 from core.management.shell import ShellCommand
 from core.models import Job
@@ -63,6 +64,7 @@ class Command(ShellCommand):
         parser.add_argument("--no-worker", action="store_true", help="serve only the pages; workers run elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        bucket.check()
         Job.objects.exists()  # a database without tables is told now, not by every page
         check_port(options["bind"])
         if not settings.PRODUCTION:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import DatabaseError
 
+from core.files import bucket
 from core.jobs.worker import signals_interrupt
 from core.jobs.workforce import Workforce, posts_of
 from core.management.shell import ShellCommand
@@ -36,6 +37,7 @@ class Command(ShellCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        bucket.check()
         Job.objects.exists()  # a database without tables is told now
         longest = options["max_idle"]
         with signals_interrupt():

@@ -12,7 +12,9 @@ from django.apps import apps
 from django.utils import timezone
 
 from core.enums import JobState
+from core.files import bucket
 from core.files.artifacts import artifact_path
+from core.files.storage import publish
 from core.jobs.registry import BEATS
 from core.models import Job
 from evaluation.keeping import sweep as module
@@ -20,6 +22,7 @@ from evaluation.keeping.sweep import sweep_now_and_then, sweep_orphans
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Export
 from pooling.models import Pool, Run, System
+from tests import stores
 from tests.factories import make_job
 
 TWO_DAYS = timedelta(days=2)
@@ -62,14 +65,15 @@ def test_files_of_rows_stay_and_orphans_go(labelled: Pool):
     age_everything()
     kept = files()
     orphans = {"runs/9-aaa/topk.parquet", "systems/99/best.pt", "systems/77-abc.2/best.pt", "exports/.2.zip.part"}
-    orphans |= {"exports/9.zip", "studies/9/1.npz"}
+    orphans |= {"exports/9.zip", "studies/9/1.npz", "graphs/99/triples.npz", "qrels/9.parquet", ".fetching/0f/x"}
     for name in orphans:
         make(name)
-    make("graphs/99/triples.npz"), make("uploads/x/upload.json")  # others look after these
+    make("uploads/x/upload.json")  # others look after these
     assert swept() == [
-        "exports/.2.zip.part", "exports/9.zip", "runs/9-aaa", "studies/9", "systems/77-abc.2", "systems/99",
+        ".fetching/0f", "exports/.2.zip.part", "exports/9.zip", "graphs/99", "qrels/9.parquet", "runs/9-aaa",
+        "studies/9", "systems/77-abc.2", "systems/99",
     ]  # fmt: skip
-    assert files() == kept | {"graphs/99/triples.npz", "uploads/x/upload.json"}
+    assert files() == kept | {"uploads/x/upload.json"}
     assert swept() == [] and Export.objects.get() == export and Run.every.exists()
 
 
@@ -123,3 +127,40 @@ def test_a_worker_sweeps_once_an_hour(db, monkeypatch):
         now[0] = float(second)
         sweep_now_and_then()
     assert calls == [0, 3600, 7200]
+
+
+@pytest.mark.parametrize("kind", stores.KINDS[1:])
+def test_orphans_of_the_store_go_too(labelled: Pool, kind: str, settings, tmp_path: Path, monkeypatch):
+    stores.use(kind, settings, tmp_path, monkeypatch)
+    for row in (labelled.graph, *System.every.all(), *Run.every.all()):
+        publish(row.artifact)
+    Export.objects.create(qrels=freeze_qrels(labelled, "v1"), artifact="studies/5/1.npz")
+    make("studies/5/1.npz")
+    publish("studies/5/1.npz")
+    kept = stores.objects()
+    for name in ("runs/9-aaa", "studies/5/2.npz", "graphs/9"):
+        make(f"{name}/x" if name != "studies/5/2.npz" else name)
+        publish(name)
+    bucket.put("runs/8-half/0123/ranks.parquet", b"half")  # its process was killed
+    young, old = set(stores.objects()) - set(kept), timezone.now() - TWO_DAYS
+    assert swept() == ["graphs/9", "runs/9-aaa", "studies/5/2.npz"]  # of this machine, which are old
+    assert set(stores.objects()) == young | set(kept)
+    real = bucket.objects
+    monkeypatch.setattr(bucket, "objects", lambda folder: (one._replace(changed_at=old) for one in real(folder)))
+    swept()
+    assert stores.objects() == kept and len(young) == 7
+
+
+def test_a_worker_with_a_store_sweeps_in_another_process(migrated: Path, settings, tmp_path: Path, monkeypatch):
+    """Its own process forks others, which would hang once it has used the store."""
+    stores.use("file", settings, tmp_path, monkeypatch)
+    make("runs/9-old/x")
+    monkeypatch.setattr(module, "_next", float("-inf"))
+    monkeypatch.setattr(bucket, "objects", lambda folder: pytest.fail("used here"))
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{shutil.copy(migrated, tmp_path / 'db.sqlite3')}")
+    monkeypatch.setenv("ARTIFACT_ROOT", str(settings.ARTIFACT_ROOT))
+    sweep_now_and_then()
+    assert not artifact_path("runs/9-old").exists()
+    make("runs/9-old/x")
+    sweep_now_and_then()  # within six hours
+    assert artifact_path("runs/9-old").exists()

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -232,7 +233,7 @@ def test_import_graph_artifact_as_the_format_says(make):
     graph = make(entity_labels="a\tAnna\n")
     folder = Path(django_settings.ARTIFACT_ROOT) / graph.artifact
     files = folder_bytes(folder)
-    assert graph.artifact == f"graphs/{graph.pk}"
+    assert re.fullmatch(r"graphs/[0-9a-f]{12}", graph.artifact)
     assert list(files) == ["entities.parquet", "graph.json", "relations.parquet", "triples.npz"]
     assert graph.sha256 == hashlib.sha256(files["graph.json"]).hexdigest()
     index = json.loads(files.pop("graph.json"))
@@ -282,7 +283,7 @@ def test_import_graph_name_taken_meanwhile_refused(make, monkeypatch):
         make()
     assert str(caught.value) == ("There is a graph g already: choose another name, or delete that one first.")
     graphs = Path(django_settings.ARTIFACT_ROOT) / "graphs"
-    assert [path.name for path in graphs.iterdir()] == [str(Graph.objects.get().pk)]
+    assert [f"graphs/{path.name}" for path in graphs.iterdir()] == [Graph.objects.get().artifact]
 
 
 @pytest.mark.parametrize("name", ["", "two words", "../up", "ü", "a/b"])
@@ -302,7 +303,7 @@ def test_import_graph_long_name_refused(make):
 def test_import_graph_no_disk_space_leaves_nothing(make, monkeypatch, step):
     first = make(name="first")
     graphs = Path(django_settings.ARTIFACT_ROOT) / "graphs"
-    before = folder_bytes(graphs / str(first.pk))
+    before = folder_bytes(graphs.parent / first.artifact)
 
     def full(*args, **kwargs):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -319,20 +320,10 @@ def test_import_graph_no_disk_space_leaves_nothing(make, monkeypatch, step):
     )
     assert [graph.name for graph in Graph.objects.all()] == ["first"]
     assert Relation.objects.count() == 2
-    assert [path.name for path in graphs.iterdir()] == [str(first.pk)]
-    assert folder_bytes(graphs / str(first.pk)) == before
+    assert [f"graphs/{path.name}" for path in graphs.iterdir()] == [first.artifact]
+    assert folder_bytes(graphs.parent / first.artifact) == before
     monkeypatch.undo()
     assert keys(make(name="second"), "valid") == [("a", "s", "c")]
-
-
-def test_import_graph_folder_left_by_a_killed_import_is_replaced(make):
-    first = make(name="first")
-    left = Path(django_settings.ARTIFACT_ROOT) / "graphs" / str(first.pk + 1)
-    left.mkdir()
-    (left / "triples.npz").write_bytes(b"half")
-    second = make(name="second")
-    assert second.pk == first.pk + 1
-    assert keys(second, "test") == [("b", "s", "a")]
 
 
 def test_import_graph_tells_its_progress(tmp_path):

@@ -441,3 +441,28 @@ def test_at_most_two_thousand_triples_choose_alpha():
     assert len(sample) == 2000 and set(map(tuple, sample)) < set(map(tuple, valid))
     np.testing.assert_array_equal(sample, distributions._sample(valid))
     assert len(distributions._sample(valid[:0])) == 0
+
+
+@pytest.mark.parametrize("name", [PREDICTIVE, "validation.npz"])
+def test_what_is_lost_beside_the_ranks_is_computed_again(system: System, name: str):
+    graph = open_graph(system.graph)
+    runs.score_system(system, seeds=graph.test, triples=graph.test)
+    store_predictive(system, graph.test)
+    run = store_validation(system)
+    path = artifact_path(run.artifact) / name
+    before = path.read_bytes()
+    path.unlink()
+    store_predictive(system, graph.test)
+    again = store_validation(system)
+    assert again.pk == run.pk and (artifact_path(again.artifact) / name).read_bytes() == before
+
+
+def test_lost_distributions_do_not_keep_a_run_from_growing(system: System):
+    graph = open_graph(system.graph)
+    runs.score_system(system, seeds=graph.test[:2], triples=graph.test[:2])
+    run = store_predictive(system, graph.test[:2])
+    before = len(read_ranks(run).keys)
+    (artifact_path(run.artifact) / PREDICTIVE).write_bytes(b"something else")
+    grown = runs.score_system(system, seeds=graph.test, triples=graph.test)
+    assert PREDICTIVE not in run_files.files_of(grown) and len(read_ranks(grown).keys) > before
+    assert has_predictive(store_predictive(system, graph.test), graph.test)

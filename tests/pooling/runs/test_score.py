@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from core.callbacks import Watch
 from core.files.artifacts import ArtifactError, artifact_path
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run, System
-from pooling.questions.kernel import questions_of
+from pooling.questions.kernel import distinct_questions, questions_of
 from pooling.runs import files
 from pooling.runs import score as runs
 from pooling.runs.files import RunError, TopK, parse_question_id, question_id, read_ranks, read_topk
@@ -477,3 +478,42 @@ def test_questions_of_the_seeds_are_stored_once(system: System):
     run = score_system(system, seeds=seeds, triples=NONE)
     questions, _, _ = questions_of(seeds)
     assert run.num_questions == len(questions.side)
+
+
+# -- lost files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("harm", ["folder", "topk.parquet", "ranks.parquet", "run.json"])
+def test_a_run_whose_files_are_lost_is_computed_again_for_all_pools(system: System, harm: str):
+    """What the other pool of the graph had is there again too."""
+    pool = make_pool(system.graph, systems=["distmult"])
+    graph = open_graph(system.graph)
+    run = score_system(system, seeds=graph.test, triples=np.concatenate([graph.test, graph.test[:, [2, 1, 0]]]))
+    before = read_ranks(run), read_topk(run)
+    folder = artifact_path(run.artifact)
+    if harm == "folder":
+        shutil.rmtree(folder)
+    else:
+        (folder / harm).write_bytes(b"something else")
+    files._cache.clear()
+    with pytest.raises(ArtifactError):
+        read_topk(run), read_ranks(run)
+    again = score_system(system, seeds=graph.test[:3], triples=graph.test[:, [2, 1, 0]])
+    assert (again.pk, Run.every.count()) == (run.pk, 1) and again.artifact != run.artifact
+    now = read_ranks(again)
+    assert (now.ranks[:, find(now.keys, before[0].keys)] == before[0].ranks).all()
+    assert np.isin(before[0].keys, now.keys).all()
+    seeds = question_keys(distinct_questions(runs.triple_array(pool.seeds.all())), *graph.shape)
+    assert np.isin(seeds[np.isin(seeds, before[1].keys)], read_topk(again).keys).all()
+    assert score_system(again.system, seeds=graph.test[:3], triples=graph.test) == again  # it is whole
+    assert not folder.exists()
+
+
+def test_a_checkpoint_that_is_lost_says_what_can_be_done(system: System):
+    (artifact_path(system.artifact) / "best.pt").unlink()
+    with pytest.raises(ArtifactError) as caught:
+        score_system(system, seeds=NONE, triples=open_graph(system.graph).test)
+    assert str(caught.value).endswith(
+        "best.pt is missing: restore the artifact folder, or repeat the step that made it. Without a backup, clone the "
+        "system on its page and train the clone: a model cannot be made again in its place."
+    )
