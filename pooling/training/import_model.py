@@ -1,6 +1,5 @@
 """Make a system of a model that another program trained: our code then ranks it like our own."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from django.contrib.auth.models import User
 from core.callbacks import UNWATCHED, Watch
 from core.database import held, named_once
 from core.files.artifacts import artifact_path, sha256_of
+from core.files.storage import delete, publish
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, SystemState
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -49,15 +49,12 @@ def import_model(
     try:
         write_checkpoint(folder / BEST, {"model": state, "epoch": 0, "identity": f"imported: {model.words}"})
         mrr = _validation_mrr(load_scorer, folder, model.kind, arrays, settings, watch)
-        done: dict[str, Any] = {
-            "state": SystemState.TRAINED,
-            "artifact": f"systems/{folder.name}",
-            "sha256": sha256_of(folder / BEST),
-        }
+        done: dict[str, Any] = {"state": SystemState.TRAINED, "artifact": relative, "sha256": sha256_of(folder / BEST)}
         done |= {"note": f"imported: {model.words}"[:300], "validation_mrr": mrr}
+        publish(relative)
         System.every.filter(pk=system.pk).update(**done)
     except BaseException as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        delete(relative)
         System.every.filter(pk=system.pk).delete()
         if isinstance(error, OSError):
             raise not_written(system, error) from error
