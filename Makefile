@@ -10,9 +10,16 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/requirements.installed
 INSTALLED_DEV := $(VENV)/requirements-dev.installed
 WORKERS ?= 3
+# PyPI's build of torch for Linux brings CUDA, more than a gigabyte; the builds without it are at PyTorch's own index.
+TORCH ?=
+TORCH_PIN := $(shell grep ^torch== requirements.txt)
+INDEX_cpu := --index-url https://download.pytorch.org/whl/cpu
+INDEX_cuda := --index-url https://pypi.org/simple
+
+INSTALL_TORCH := $(if $(TORCH),$(PIP) $(INDEX_$(TORCH)) $(TORCH_PIN) &&)
 
 .DEFAULT_GOAL := help
-.PHONY: help $(VENV) environment development demo serve test test-slow lint docs
+.PHONY: help $(VENV) environment development demo serve test test-slow lint docs locks
 
 help:
 	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
@@ -22,6 +29,8 @@ help:
 	@echo "make test-slow     the tests that take longer than a minute each"
 	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
 	@echo "make docs          the documentation as a site, in var/docs"
+	@echo "make locks         deploy/locks: exact versions of everything, with hashes"
+	@echo "TORCH=cpu takes PyTorch's build without CUDA, TORCH=cuda the one with it; else pip decides."
 	@echo "PORT=8123 serves at another port; PYTHON=python3.12 makes the environment with another Python."
 
 $(VENV):
@@ -38,13 +47,13 @@ $(VENV):
 environment: $(VENV)
 	@cmp -s requirements.txt $(INSTALLED) || { \
 	  echo "Installing requirements.txt (once; a few minutes)."; \
-	  $(PIP) -r requirements.txt && cp requirements.txt $(INSTALLED); }
+	  $(INSTALL_TORCH) $(PIP) -r requirements.txt && cp requirements.txt $(INSTALLED); }
 
 # requirements-dev.txt includes requirements.txt: one call of pip installs both.
 development: $(VENV)
 	@cmp -s requirements.txt $(INSTALLED) && cmp -s requirements-dev.txt $(INSTALLED_DEV) || { \
 	  echo "Installing requirements.txt and requirements-dev.txt (once; a few minutes)."; \
-	  $(PIP) -r requirements-dev.txt \
+	  $(INSTALL_TORCH) $(PIP) -r requirements-dev.txt \
 	    && cp requirements.txt $(INSTALLED) && cp requirements-dev.txt $(INSTALLED_DEV); }
 
 demo: environment
@@ -75,3 +84,14 @@ lint: development
 docs: development
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --config-file config/mkdocs.yml
 	@echo "Open var/docs/index.html."
+
+# uv resolves for all systems at once; torch and CUDA's libraries are left out of the lock that is for CPUs.
+UV := $(VENV)/bin/uv pip compile pyproject.toml --constraint requirements.txt --quiet --generate-hashes --universal \
+  --python-version 3.11 --no-annotate
+locks: $(VENV)
+	@$(PIP) uv
+	@export UV_CUSTOM_COMPILE_COMMAND="make locks" \
+	  && $(UV) --extra site --output-file deploy/locks/site.txt \
+	  && $(UV) --extra site --extra train --output-file deploy/locks/cuda.txt \
+	  && $(UV) --extra site --extra train --output-file deploy/locks/cpu.txt \
+	    $$(sed -nE 's/^((torch|triton|cuda-[a-z]+|nvidia-[a-z0-9-]+))==.*/--no-emit-package \1/p' deploy/locks/cuda.txt)

@@ -45,3 +45,12 @@ def _take_from_others(path: Path, most: int) -> None:
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & ~most and not mode & stat.S_ISVTX:  # a folder for everybody, such as /tmp, stays one
             path.chmod(mode & most)
+
+
+def is_collected(collected: Path, source: Path) -> bool:
+    """Return whether `collectstatic` made the files in `collected` after the last change of a file in `source`."""
+    try:
+        made = (collected / "staticfiles.json").stat().st_mtime
+    except OSError:
+        return False
+    return all(path.stat().st_mtime <= made for path in source.rglob("*"))

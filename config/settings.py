@@ -3,8 +3,10 @@
 DATABASE_URL, CELERY_BROKER_URL, SECRET_KEY, ALLOWED_HOSTS, ARTIFACT_ROOT are described in docs/settings.md.
 """
 
+import contextlib
 import os
 import secrets
+import sys
 from pathlib import Path
 
 import dj_database_url
@@ -13,7 +15,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from config.addresses import default_site, trusted_origins
-from config.folders import DATABASE, SECRET, data_folder, make_database, make_private
+from config.folders import DATABASE, SECRET, data_folder, is_collected, make_database, make_private
 from config.proxies import read_proxies
 
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
@@ -72,6 +74,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.Health",
     "config.proxies.TrustProxies",  # first: all others may ask who sent the request, and how
     "django.middleware.security.SecurityMiddleware",
     "config.compression.CompressPages",
@@ -160,10 +163,21 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "static/"
-STATIC_ROOT = VAR / "static"
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATIC_ROOT = Path(os.environ.get("STATIC_ROOT", VAR / "static")).resolve()
+with contextlib.suppress(OSError):  # it may be read-only
+    STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static", ("vendor", Path(plotly.__path__[0]) / "package_data")]
-WHITENOISE_USE_FINDERS = True
+# Files with hashes in their names once `collectstatic` made them; before, and after a change, those of the checkout.
+HASHED = "collectstatic" in sys.argv[1:2] or is_collected(STATIC_ROOT, BASE_DIR / "static")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "config.static_files.HashedFiles"
+        if HASHED
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_USE_FINDERS = not HASHED
 WHITENOISE_AUTOREFRESH = DEBUG
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -281,4 +295,9 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "level": "WARNING"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
 }
-SILENCED_SYSTEM_CHECKS = ["axes.W006"]
+SILENCED_SYSTEM_CHECKS = [
+    "axes.W006",
+    # HSTS for subdomains, and a place in browsers' own lists: this site does not speak for other sites of its domain
+    "security.W005",
+    "security.W021",
+]

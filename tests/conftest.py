@@ -1,11 +1,12 @@
 """What every test gets: its own artifact folder, and a clear word when a service it needs is absent.
 
-A test marked `postgres`, `redis`, `browser` or `data` skips where that is not there; with CI=true it fails. One marked
-`rabbitmq` always skips.
+A test marked `postgres`, `redis`, `browser`, `nginx` or `data` skips where that is not there; with CI=true it fails.
+One marked `rabbitmq` always skips.
 """
 
 import gc
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -67,6 +68,9 @@ NEEDS: dict[str, Callable[[], str]] = {
     "redis": _missing_redis,
     "rabbitmq": _missing_rabbitmq,
     "browser": _missing_browser,
+    "nginx": lambda: (
+        "" if shutil.which("nginx", path=os.defpath + ":/usr/sbin:/sbin") else "no nginx (package nginx-light)"
+    ),
 }
 
 

@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,3 +42,19 @@ def test_each_pin_is_exact_and_named_once():
     assert not set(site) & set(development)
     for one in (*site.values(), *development.values()):
         assert [part.operator for part in one.specifier] == ["=="], one
+
+
+@pytest.mark.parametrize("lock", ["site", "cpu", "cuda"])
+def test_locks_hold_the_same_versions_with_their_hashes(lock: str):
+    text = (ROOT / "deploy" / "locks" / f"{lock}.txt").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([\w.-]+)(?:\[\w,-]+)?==([^ ;\\]+)", text, re.MULTILINE))
+    entries = re.split(r"^(?=[\w.-]+(?:\[[\w,-]+\])?==)", text, flags=re.MULTILINE)[1:]
+    assert len(entries) > 50 and all("--hash=sha256:" in entry for entry in entries)
+    train = {"torch", "pykeen", "class-resolver", "safetensors"}
+    left_out = {"site": train, "cpu": {"torch"}, "cuda": set()}[lock]
+    for name, one in pins("requirements.txt").items():
+        if name not in left_out:
+            [pin] = one.specifier
+            assert locked.get(name) == pin.version, f"{name} in deploy/locks/{lock}.txt: run make locks"
+    assert not left_out & {"torch"} & set(locked)
+    assert lock == "cuda" or not [name for name in locked if name.startswith("nvidia")]

@@ -1,0 +1,73 @@
+"""Tell load balancers and monitors how the site is: /healthz (this process answers), /readyz (what it needs works).
+
+Both answer before any other middleware, so that they need no known host name, no https, no session and no sign-in. They
+name what fails and nothing about it: reasons are in the log.
+"""
+
+import logging
+from collections.abc import Callable
+
+from django.core.cache import cache
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+from django.http.response import HttpResponseBase
+
+from config.celery import app as celery_app
+from core.jobs.queues import able_workers
+from core.jobs.registry import JOB_TYPES
+
+logger = logging.getLogger(__name__)
+SECONDS = 2  # that a broker is waited for
+
+
+class Health:
+    """Answer /healthz and /readyz; all else goes on."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info == "/healthz":
+            return JsonResponse({"status": "ok"})
+        if request.path_info == "/readyz":
+            found = {name: _works(name, check) for name, check in CHECKS.items()}
+            # without a worker or a cache the site still takes labels
+            ready = found["database"] == "ok"
+            found_or_not = {"status": "ok" if ready else "failed", **found}
+            return JsonResponse(found_or_not, status=200 if ready else 503)
+        return self.get_response(request)
+
+
+def _works(name: str, check: Callable[[], str]) -> str:
+    try:
+        return check()
+    except Exception as error:  # every service fails in its own way
+        logger.warning("readyz: %s: %s", name, error)
+        return "failed"
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM django_migrations LIMIT 1")
+    return "ok"
+
+
+def _cache() -> str:
+    cache.set("readyz", 1, 5)
+    return "ok" if cache.get("readyz") == 1 else "failed"
+
+
+def _broker() -> str:
+    with celery_app.connection_for_write(connect_timeout=SECONDS) as broker:
+        broker.ensure_connection(max_retries=1, timeout=SECONDS)
+    return "ok"
+
+
+def _workers() -> str:
+    """Return the queues that no worker serves."""
+    served = {queue for worker in able_workers() for queue in worker.queue_names}
+    missing = sorted({kind.queue for kind in JOB_TYPES.values()} - served)
+    return f"none for {', '.join(missing)}" if missing else "ok"
+
+
+CHECKS: dict[str, Callable[[], str]] = {"database": _database, "cache": _cache, "broker": _broker, "workers": _workers}

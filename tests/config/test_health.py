@@ -1,0 +1,64 @@
+"""/healthz and /readyz answer whoever asks, in whatever state the site is."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client, override_settings
+
+from config import health
+from core import clock
+from core.models import Worker
+
+
+@pytest.fixture
+def anybody() -> Client:
+    return Client(HTTP_HOST="10.0.0.7")  # the address of the machine, as a load balancer asks
+
+
+def test_a_process_that_answers_is_healthy(anybody: Client):
+    with override_settings(SECURE_SSL_REDIRECT=True):
+        answer = anybody.get("/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert "Set-Cookie" not in answer
+
+
+def test_ready_names_the_queues_without_a_worker(db, anybody: Client):
+    answer = anybody.get("/readyz")
+    assert answer.json() == {
+        "status": "ok", "database": "ok", "cache": "ok", "broker": "ok", "workers": "none for cpu, gpu",
+    }  # fmt: skip
+    Worker.objects.create(name="one@host", queues="cpu,gpu", seen_at=clock.now())
+    assert anybody.get("/readyz").json()["workers"] == "ok"
+
+
+def test_without_a_database_it_is_not_ready_and_says_no_more(db, anybody: Client, monkeypatch, caplog):
+    def away() -> str:
+        raise OSError("host=db password=secret")
+
+    monkeypatch.setitem(health.CHECKS, "database", away)
+    answer = anybody.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["database"] == answer.json()["status"] == "failed"
+    assert "secret" not in answer.content.decode() and "readyz: database" in caplog.text
+
+
+def test_a_broker_that_is_away_is_told_and_labels_go_on(db, anybody: Client, monkeypatch):
+    from kombu import Connection
+
+    monkeypatch.setattr(
+        health.celery_app, "connection_for_write", lambda **options: Connection("redis://127.0.0.1:6998/0", **options)
+    )
+    answer = anybody.get("/readyz")
+    assert (answer.status_code, answer.json()["broker"]) == (200, "failed")
+
+
+@pytest.mark.usefixtures("db")
+def test_a_database_without_tables_is_not_ready(anybody: Client):
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_migrations RENAME TO gone")
+    try:
+        assert anybody.get("/readyz").status_code == 503
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE gone RENAME TO django_migrations")
