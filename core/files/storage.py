@@ -39,6 +39,7 @@ from core.files.bucket import StoredObject, StoreError
 
 logger = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
+MARKERS, FETCHING = ".published", ".fetching"  # folders of the cache
 IN_USE = 15 * 60.0  # seconds: what was asked for within them does not leave the cache
 _AT_ONCE = 8  # files that are sent or fetched at the same time
 _locks: defaultdict[str, Lock] = defaultdict(Lock)
@@ -304,7 +305,7 @@ def _download_file(reference: str, place: Path, name: str, stored: Stored) -> bo
 @contextmanager
 def _aside() -> Iterator[Path]:
     """Give a path below the artifact folder that no other process has; what is left there is deleted."""
-    folder = artifact_path(f".fetching/{uuid.uuid4().hex}")
+    folder = artifact_path(f"{FETCHING}/{uuid.uuid4().hex}")
     try:
         with _on_disk():
             folder.mkdir(parents=True)
@@ -367,7 +368,7 @@ def _is_whole(path: Path, stored: Stored) -> bool:
 
 
 def _marker(reference: str) -> Path:
-    return artifact_path(".published") / quote(reference, safe="")
+    return artifact_path(MARKERS) / quote(reference, safe="")
 
 
 def _mark(reference: str, manifest: Manifest) -> None:
@@ -400,7 +401,7 @@ def _make_room(needed: int) -> None:
     if not (limit := int(settings.ARTIFACT_CACHE_GB * 10**9)):
         return
     held: list[tuple[float, int, str]] = []
-    for marker in artifact_path(".published").glob("[!.]*"):
+    for marker in artifact_path(MARKERS).glob("[!.]*"):
         with suppress(OSError):
             manifest = _read(marker.read_bytes()) or {}
             size = sum(stored.bytes for stored in manifest.values())

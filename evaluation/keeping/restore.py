@@ -21,7 +21,7 @@ from django.db import DatabaseError, transaction
 from core.callbacks import TellStage
 from core.files import bucket
 from core.files.artifacts import ArtifactError, sha256_of
-from core.files.storage import delete, publish
+from core.files.storage import FETCHING, MARKERS, delete, publish
 from evaluation.keeping.backup import FORMAT, MANIFEST, BackupSummary, Reader
 from evaluation.keeping.backup_error import BackupError
 from evaluation.keeping.signing import check_signature
@@ -202,7 +202,8 @@ def _check_empty(every: Any) -> None:
             f"The database is not empty (it has {names}). Restore into a new one: set DATABASE_URL or TRIPLEPOOL_VAR."
         )
     root = Path(settings.ARTIFACT_ROOT)
-    there = [entry for entry in root.iterdir() if not entry.name.startswith(_LEFT)] if root.is_dir() else []
+    no_matter = (_LEFT, MARKERS, FETCHING)
+    there = [entry for entry in root.iterdir() if not entry.name.startswith(no_matter)] if root.is_dir() else []
     if there:
         raise BackupError(
             f"The artifact folder {root} is not empty ({there[0].name}). Restore into a new one: set ARTIFACT_ROOT or "

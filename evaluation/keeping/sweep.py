@@ -16,13 +16,12 @@ from core.enums import LIVE
 from core.files import bucket
 from core.files.artifacts import artifact_path
 from core.files.bucket import StoredObject
-from core.files.storage import drop
+from core.files.storage import FETCHING, drop
 from core.models import Job
 from evaluation.keeping.tables import owners_of_artifacts
 
 logger = logging.getLogger(__name__)
 FOLDERS = ("graphs", "systems", "runs", "qrels", "exports", "studies")
-ASIDE = (".fetching",)  # what a killed process was fetching from the store
 KEPT = timedelta(days=1)  # whoever writes files before their row is done by then
 MARGIN = timedelta(hours=1)  # between the clocks of the database and of the disk
 EVERY = 3600.0  # seconds between two sweeps of a worker
@@ -61,7 +60,7 @@ def sweep_orphans() -> list[Path]:
     if began is not None:
         oldest = min(oldest, began - MARGIN)
     stored = [found for name in FOLDERS for found in bucket.objects(name)] if bucket.is_set() else []
-    places = [artifact_path(name) for name in (*FOLDERS, *ASIDE)]
+    places = [artifact_path(name) for name in (*FOLDERS, FETCHING)]
     there = [path for place in places if place.is_dir() for path in sorted(place.iterdir())]
     named = _named()  # read after the folders: what has got its row in between is not taken for an orphan
     old = [path for path in _orphans(there, named) if _changed_at(path) < oldest.timestamp()]

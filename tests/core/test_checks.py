@@ -11,7 +11,8 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from core.checks import refuse_unknown_migrations
+from core.checks import refuse_unknown_migrations, try_store
+from tests import stores
 
 
 @pytest.mark.django_db
@@ -54,3 +55,44 @@ def test_migrate_leaves_a_database_from_before_as_it_is(tmp_path: Path) -> None:
         assert after.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == [
             ("django_migrations",)
         ]
+
+
+def test_a_store_that_cannot_be_written_is_named_by_its_setting(settings, tmp_path: Path, monkeypatch) -> None:
+    assert try_store() == []
+    stores.use("s3", settings, tmp_path, monkeypatch)
+    assert try_store() == [] and stores.objects() == []
+    settings.ARTIFACT_STORE = "s3://bucket-of-nobody/x"
+    (error,) = try_store()
+    assert error.id == "core.E002" and error.msg.startswith(
+        "The store of ARTIFACT_STORE (s3://bucket-of-nobody/x) has no such bucket, container or folder"
+    )
+    assert stores.SECRET not in f"{error}"
+
+
+@pytest.mark.parametrize(("command", "code"), [
+    (["check", "--deploy"], 1), (["serve", "--bind", "127.0.0.1:1"], 1), (["work"], 1), (["check"], 0),
+])  # fmt: skip
+def test_commands_try_the_store_before_they_start(command: list[str], code: int, tmp_path: Path) -> None:
+    environment = os.environ | {"TRIPLEPOOL_VAR": str(tmp_path), "ARTIFACT_STORE": f"file://{tmp_path}/nothing"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", *command],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment | {"DATABASE_URL": f"sqlite:///{tmp_path}/x.sqlite3"},
+    )
+    said = f"The folder of ARTIFACT_STORE (file://{tmp_path}/nothing) does not exist: mount or make it."
+    assert (done.returncode, said in done.stderr) == (code, bool(code)), done.stderr
+
+
+@pytest.mark.parametrize("program", ["import config.wsgi", "from core.tasks import on_worker_init; on_worker_init()"])
+def test_web_server_and_worker_say_at_their_start_that_the_store_is_away(program: str, tmp_path: Path) -> None:
+    """In a child: they still fork, and the store may come back."""
+    environment = os.environ | {"TRIPLEPOOL_VAR": str(tmp_path), "ARTIFACT_STORE": f"file://{tmp_path}/nothing"}
+    program = f"import config.celery, django; django.setup(); {program}; from core.files import bucket; "
+    program += "print('went on', bucket._first_pid)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.stdout == "went on 0\n", done.stderr
+    assert done.stderr.count("does not exist: mount or make it.") == 1

@@ -164,7 +164,7 @@ def test_slot_of_somebody_else_is_refused(world, as_user, items) -> None:
     response = post(as_user(world.ben), SUBMIT, given(items[0]))
     assert (response.status_code, Label.objects.count(), SurplusLabel.objects.count()) == (404, 0, 0)
     assert response.json() == {
-        "error": "This question was not given to you. Load the page again; no label was changed."
+        "error": "This statement was not given to you. Load the page again; no label was changed."
     }
 
 

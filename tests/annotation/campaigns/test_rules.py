@@ -72,7 +72,7 @@ def test_same_rules_leave_no_entry(world) -> None:
         ("undo_minutes", -1, "changed for 0 to 1440 minutes"),
         ("undo_minutes", 1441, "You gave 1441"),
         ("gold_percent", 51, "0 to 50 of a hundred"),
-        ("training_items", 51, "0 to 50 questions"),
+        ("training_items", 51, "0 to 50 items"),
         ("training_percent", 101, "0 to 100 percent"),
     ],
 )

@@ -73,7 +73,7 @@ def test_a_round_is_half_yes_and_half_no_and_the_next_has_other_questions(world:
     assert [sorted(one.gold.answer for one in own.questions) for own in (first, second)] == [list("NNYY")] * 2
     assert not {one.gold_id for one in first.questions} & {one.gold_id for one in second.questions}
     assert [one.place for one in second.questions] == [1, 2, 3, 4]
-    with pytest.raises(AnswerRefused, match="no other training questions"):
+    with pytest.raises(AnswerRefused, match="no other training statements"):
         start_round(training, world.ann)  # two are left
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import urllib.request
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from core.files.storage import delete
 from core.models import Job
 from evaluation.api import test_sets as exports
 from evaluation.keeping.removal import remove
@@ -16,6 +19,7 @@ from evaluation.models import Export, Qrels
 from evaluation.test_sets.export import request_export, write_zip
 from evaluation.test_sets.files import ExportOptions
 from pooling.models import Pool
+from tests import stores
 
 URL = "/api/v1/pools/p/exports"
 
@@ -114,3 +118,41 @@ def test_list_and_its_queries(sign_in, qrels: Qrels):
     rows = researcher.get(URL).json()["results"]
     assert [(row["qrels"], row["strict"]) for row in rows] == [("v2", False), ("v1", True), ("v1", False)]
     assert [row["qrels"] for row in researcher.get(URL, {"qrels": "v2"}).json()["results"]] == ["v2"]
+
+
+@pytest.mark.parametrize("kind", stores.KINDS[1:])
+def test_a_test_set_in_a_store_is_fetched_there_after_the_site_was_asked(
+    client, sign_in, qrels: Qrels, kind: str, settings, tmp_path, monkeypatch
+):
+    stores.use(kind, settings, tmp_path, monkeypatch)
+    export = written(qrels)
+    places = [reverse("export-download", args=["p", "v1", export.pk]), f"/api/v1/exports/{export.pk}/download"]
+    assert all(client.get(place).status_code in (302, 401) for place in places)
+    assert not any("X-Amz" in client.get(place).headers.get("Location", "") for place in places)
+    settings.ARTIFACT_ROOT = tmp_path / "web"
+    researcher = sign_in("researcher")
+    for place in places:
+        answer = researcher.get(place)
+        if kind == "s3":
+            assert answer.status_code == 302
+            with urllib.request.urlopen(answer["Location"]) as sent:
+                content, named = sent.read(), sent.headers["Content-Disposition"]
+            assert not (tmp_path / "web" / export.artifact).exists()
+        else:
+            content, named = b"".join(answer.streaming_content), answer["Content-Disposition"]
+        assert hashlib.sha256(content).hexdigest() == export.sha256
+        assert named == 'attachment; filename="p-v1.zip"'
+    assert researcher.get(f"/api/v1/exports/{export.pk}").json()["is_written"]
+
+
+def test_a_test_set_that_the_store_has_lost_is_written_again(sign_in, qrels: Qrels, settings, tmp_path, monkeypatch):
+    stores.use("s3", settings, tmp_path, monkeypatch)
+    export = written(qrels)
+    delete(export.artifact)
+    researcher = sign_in("researcher")
+    assert researcher.get(f"/api/v1/exports/{export.pk}/download").status_code == 409
+    asked = researcher.post(URL, {"qrels": "v1"}, content_type="application/json")
+    assert (asked.status_code, asked.json()["job"] is None) == (202, False)
+    before = export.sha256
+    write_zip(export)
+    assert export.sha256 == before and researcher.get(f"/api/v1/exports/{export.pk}/download").status_code == 302

@@ -12,6 +12,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from core.enums import JobState
+from core.files import bucket
+from core.files.storage import publish
 from core.jobs import lifecycle
 from core.jobs.execution import execute
 from core.models import Job
@@ -31,6 +33,7 @@ from pooling.runs.parts import (
 )
 from pooling.runs.trec_read import TrecError
 from pooling.training.train import SystemError_
+from tests import stores
 from tests.factories import make_person, make_town
 
 OPTIONS = {"family": "not known", "pool": "", "form": "auto", "scores_decide": False}
@@ -199,3 +202,68 @@ def test_a_name_that_was_taken_meanwhile_is_not_told_to_who_watches_jobs(trained
     job.refresh_from_db()
     assert job.state == JobState.FAILED and "secret" not in job.error + job.log
     assert ["has a system secret already" in reason for _, reason in refused_uploads(trained, owner)] == [True]
+
+
+# -- with a store: a machine is an artifact folder --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", stores.KINDS[1:])
+def test_parts_that_reach_several_web_machines_are_imported_by_a_worker(
+    kind: str, pool: Pool, owner: User, settings, tmp_path: Path, monkeypatch
+):
+    content = b"".join(whole_run(get_run(pool.graph, "transe")))
+    own = [row.artifact for row in (pool.graph, *(system.run for system in pool.graph.systems.all()))]
+    stores.use(kind, settings, tmp_path, monkeypatch)
+    for name in own:
+        publish(name)
+    web, other, worker = (tmp_path / name for name in ("web", "other", "worker"))
+    settings.ARTIFACT_ROOT = web
+    upload = create_upload(pool.graph, owner, name="large", file_name="them.run", **OPTIONS | {"pool": pool.name})
+    put(upload, 1, content[:300])
+    settings.ARTIFACT_ROOT = other
+    again = get_upload(upload.id, owner)
+    put(again, 2, b"x" * (len(content) - 300))
+    put(again, 2, content[300:])  # sent again
+    assert [one.id for one in parts.uploads()] == [upload.id]
+    assert not (other / "run-uploads" / upload.id / "part-0001").exists()  # only a worker needs it
+    settings.ARTIFACT_ROOT = web
+    found = get_upload(upload.id, owner)
+    assert [(part.number, part.bytes) for part in found.parts()] == [(1, 300), (2, len(content) - 300)]
+    job = finish(found, 2, owner)
+    settings.ARTIFACT_ROOT = worker
+    assert execute(job.pk, "test")
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.DONE, "")
+    settings.ARTIFACT_ROOT = other
+    outcome = get_upload(upload.id, owner).outcome()
+    assert outcome is not None and outcome.refused == "" and get_upload(upload.id, owner).parts() == []
+    ours, theirs = read_ranks(get_run(pool.graph, "transe")), read_ranks(System.every.get(name="large").run)
+    assert theirs.ranks.tolist() == ours.ranks.tolist()
+    assert sorted(key.rpartition("/")[2] for key in stores.objects() if "uploads" in key) == [
+        "about.json",
+        "outcome.json",
+    ]
+    drop(get_upload(upload.id, owner))
+    settings.ARTIFACT_ROOT = web
+    with pytest.raises(UploadError):
+        get_upload(upload.id, owner)
+    assert [key for key in stores.objects() if "uploads" in key] == []
+
+
+def test_a_part_that_is_here_is_not_fetched_again(pool: Pool, owner: User, settings, tmp_path, monkeypatch):
+    stores.use("s3", settings, tmp_path, monkeypatch)
+    upload = create_upload(pool.graph, owner, name="large", file_name="them.run", **OPTIONS)
+    put(upload, 1, b"1")
+    monkeypatch.setattr(bucket, "read", lambda key: pytest.fail("it is here"))
+    parts.fetch_parts(upload)
+    assert get_upload(upload.id, owner).parts() == upload.parts()
+
+
+def test_what_is_over_is_swept_from_the_store(pool: Pool, owner: User, settings, tmp_path, monkeypatch):
+    stores.use("file", settings, tmp_path, monkeypatch)
+    upload = create_upload(pool.graph, owner, name="large", file_name="them.run", **OPTIONS)
+    put(upload, 1, b"1")
+    settings.ARTIFACT_ROOT = tmp_path / "other"
+    later = timezone.now() + timedelta(hours=25)
+    monkeypatch.setattr(parts.clock, "now", lambda: later)
+    assert sweep_uploads() == 1 and stores.objects() == []

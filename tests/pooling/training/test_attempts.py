@@ -8,15 +8,18 @@ import pytest
 
 from core.enums import JobState
 from core.files.artifacts import artifact_path, sha256_of
+from core.files.bucket import StoreError
+from core.files.storage import checked, publish
 from core.jobs.execution import execute
 from core.jobs.lifecycle import retry
-from core.jobs.progress import Progress
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 from pooling.enums import PoolingJob, SystemState
 from pooling.models import Graph, System
 from pooling.scoring.checkpoints import BEST
 from pooling.training import attempts
 from pooling.training.train import create_systems
+from tests import stores
 from tests.factories import make_job
 
 QUICK = {"embedding_dim": "4", "epochs": "4"}
@@ -117,3 +120,82 @@ def test_checkpoints_are_copied_where_a_file_cannot_have_two_names(tmp_path: Pat
     monkeypatch.setattr(attempts.os, "link", refused)
     attempts._link(str(tmp_path / "a"), str(tmp_path / "b"))
     assert (tmp_path / "b").read_bytes() == b"weights"
+
+
+# -- with a store: a machine is an artifact folder --------------------------------------------------------------
+
+
+@pytest.fixture(params=stores.KINDS[1:])
+def far(request, settings, tmp_path: Path, monkeypatch, system: System) -> System:
+    stores.use(request.param, settings, tmp_path, monkeypatch)
+    publish(system.graph.artifact)
+    return system
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("how", ["killed", "cancelled", "failed"])
+def test_another_machine_goes_on_from_the_newest_upload(far: System, settings, tmp_path: Path, monkeypatch, how: str):
+    """A killed worker uploads nothing at its end: what it uploaded in between counts."""
+    job = make_job(PoolingJob.TRAIN, system=far)
+    if how == "killed":
+        monkeypatch.setattr(attempts, "UPLOAD_SECONDS", 0.0)
+    real = Progress.report
+
+    def ends(self: Progress, stage: str, *args, **kwargs) -> None:
+        if stage.startswith("epoch 4"):
+            if how == "killed":  # no upload is the last act of a killed process
+                monkeypatch.setattr(attempts, "publish", lambda *given, **named: None)
+            raise JobCancelled if how == "cancelled" else RuntimeError("it failed")
+        real(self, stage, *args, **kwargs)
+
+    monkeypatch.setattr(Progress, "report", ends)
+    execute(job.pk, "first:1")
+    monkeypatch.setattr(Progress, "report", real)
+    monkeypatch.setattr(attempts, "publish", publish)
+    settings.ARTIFACT_ROOT = tmp_path / "another"
+    Job.objects.filter(pk=job.pk).update(state=JobState.QUEUED, error="")
+    told: list[str] = []
+    monkeypatch.setattr(Progress, "report", lambda self, stage, *args, **kwargs: told.append(stage))
+    execute(job.pk, "second:2")
+    far.refresh_from_db()
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.DONE, "")
+    assert {stage[:7] for stage in told} == ({"epoch 4"} if how == "killed" else set())
+    assert [epoch["epoch"] for epoch in far.history][:3] == [1, 2, 3]
+    assert {key.split("/")[1] for key in stores.objects() if key.startswith("systems")} == {Path(far.artifact).name}
+    settings.ARTIFACT_ROOT = tmp_path / "third"
+    assert checked(far.artifact, BEST, far.sha256).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_checkpoints_are_uploaded_every_five_minutes(far: System, monkeypatch):
+    now, sent = [0.0], []
+    monkeypatch.setattr(attempts.time, "monotonic", lambda: now[0])
+    real = attempts.publish
+    monkeypatch.setattr(attempts, "publish", lambda *given, **named: sent.append(now[0]) or real(*given, **named))
+
+    def later(self: Progress, *args, **kwargs) -> None:
+        now[0] += 200.0
+
+    monkeypatch.setattr(Progress, "report", later)
+    execute(make_job(PoolingJob.TRAIN, system=far).pk, "first:1")
+    assert sent == [400.0, 800.0, 1200.0, 1400.0]  # the last one is the end
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_store_that_is_away_for_a_while_stops_no_training(far: System, monkeypatch):
+    monkeypatch.setattr(attempts, "UPLOAD_SECONDS", 0.0)
+    sent = []
+
+    def away(*given, **named) -> None:
+        sent.append(named.get("last", True))
+        if not sent[-1]:
+            raise StoreError("The store is away.")
+        publish(*given, **named)
+
+    monkeypatch.setattr(attempts, "publish", away)
+    job = make_job(PoolingJob.TRAIN, system=far)
+    execute(job.pk, "first:1")
+    job.refresh_from_db()
+    assert job.state == JobState.DONE and sent[-1] and not any(sent[:-1]) and len(sent) > 4
+    assert "the checkpoint was not uploaded, the next one will be: The store is away." in job.log
