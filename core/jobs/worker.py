@@ -7,13 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.conf import settings
 
 from core.enums import JobState
 from core.errors import UserError
-from core.jobs.queues import live_workers
+from core.jobs.queues import unserved
 from core.models import Job
 
 MAX_DEATHS = 3
@@ -76,15 +76,15 @@ def signals_interrupt() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def worker_for_a_while() -> Iterator[Callable[[], None]]:
-    """Make sure that a worker does the jobs: one that is alive already, or one started for this block.
+def worker_for_a_while(queues: Iterable[str] = ("cpu", "gpu")) -> Iterator[Callable[[], None]]:
+    """Make sure that workers do the jobs of these queues: those that are alive, or one started for this block.
 
-    Give a function to call now and then, which starts a worker if the block's own, or all others, have died.
+    Give a function to call now and then, which starts a worker if the block's own has died, or others serve no more.
     """
     own: list[subprocess.Popen[bytes]] = []  # only the last one may be alive
 
     def look_after() -> None:
-        if own[-1].poll() is None if own else live_workers().exists():
+        if own[-1].poll() is None if own else not unserved(queues):
             return
         if len(own) > MAX_DEATHS:
             raise WorkerError(

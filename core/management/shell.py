@@ -15,6 +15,7 @@ from django.db import OperationalError, ProgrammingError
 from core.enums import JobState
 from core.errors import GoneError, UserError
 from core.files.lines import too_many_bytes
+from core.jobs.registry import JOB_TYPES
 from core.jobs.worker import failures, wait_for, worker_for_a_while
 from core.models import Job
 
@@ -183,7 +184,8 @@ def run_jobs(jobs: Sequence[Job], out: Out = sys.stderr) -> list[Job]:
     if not jobs:
         return []
     tell = _tell(out)
-    with user_errors(), worker_for_a_while() as look_after:
+    queues = {JOB_TYPES[job.kind].queue for job in jobs}
+    with user_errors(), worker_for_a_while(queues) as look_after:
 
         def every_second(rows: list[Job]) -> None:
             tell(rows)

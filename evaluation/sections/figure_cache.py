@@ -23,7 +23,8 @@ from core.enums import LIVE, JobState
 from core.errors import UserError
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
-from core.jobs.queues import live_workers
+from core.jobs.queues import unserved
+from core.jobs.registry import JOB_TYPES
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.label_sets import label_set
@@ -255,7 +256,7 @@ def may_follow(job: Job | None) -> bool:
 
     It may not where its last job was cancelled or failed, nor right after the last one, nor without a worker.
     """
-    if not live_workers().exists():
+    if unserved([JOB_TYPES[EvaluationJob.EVALUATE].queue]):
         return False
     if job is None:
         return True

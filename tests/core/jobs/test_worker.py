@@ -16,7 +16,7 @@ from core.enums import JobState
 from core.jobs import worker
 from core.jobs.worker import MAX_DEATHS, WorkerError, failures, stop_worker, wait_for, worker_for_a_while
 from core.management.commands.serve import stop_web
-from core.models import Job, Worker
+from core.models import Job, SiteVersion, Worker
 from evaluation.enums import EvaluationJob
 from pooling.enums import PoolingJob
 from tests.factories import make_job
@@ -60,6 +60,16 @@ def test_a_live_worker_is_enough(started):
     with worker_for_a_while() as look_after:
         look_after()
     assert started == []
+
+
+@pytest.mark.parametrize(("queues", "version", "number"), [("cpu", "", 1), ("gpu", "", 0), ("gpu", "older", 1)])
+def test_a_live_worker_is_enough_only_if_it_takes_these_jobs(started, queues, version, number):
+    """Otherwise the command would wait for ever."""
+    SiteVersion.objects.update_or_create(pk=1, defaults={"version": "newer"})
+    Worker.objects.create(name="w", queues=queues, version=version, seen_at=timezone.now())
+    with worker_for_a_while({"gpu"}):
+        pass
+    assert len(started) == number
 
 
 def test_a_worker_that_was_killed_a_moment_ago_is_replaced_when_it_is_found_silent(started, settings):
