@@ -129,6 +129,7 @@ SINGLE: dict[str, Verb] = {
     "chaos": Verb("chaos", "for development: checks that no label is lost whatever fails; needs a checkout"),
     "backup": Verb("backup", "writes database and files into one archive"),
     "restore": Verb("restore", "restores a backup into an empty place"),
+    "housekeeping": Verb("housekeeping", "shows how much has had its time; --yes deletes it"),
 }
 HELP = ("-h", "--help", "help")
 FLAT = {verb.command for group in GROUPS.values() for verb in group.verbs.values()} | {"changepassword"}

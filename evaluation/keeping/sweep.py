@@ -5,8 +5,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Min
@@ -15,7 +16,6 @@ from django.utils import timezone
 from core.enums import LIVE
 from core.files import bucket
 from core.files.artifacts import artifact_path
-from core.files.bucket import StoredObject
 from core.files.storage import FETCHING, drop
 from core.models import Job
 from evaluation.keeping.tables import owners_of_artifacts
@@ -50,10 +50,24 @@ def sweep_now_and_then() -> None:
         sweep_orphans()
 
 
-def sweep_orphans() -> list[Path]:
-    """Delete what no row names and nobody has changed for a day; return it.
+class Orphans(NamedTuple):
+    """Hold what no row names: files and folders of this machine, and keys of the store."""
 
-    What was changed after the oldest job under way began stays too: that job may still be writing it.
+    paths: list[Path]
+    keys: list[str]
+
+
+def sweep_orphans() -> list[Path]:
+    """Delete what no row names and nobody has changed for a day; return what was on this machine."""
+    found = find_orphans()
+    delete_orphans(found)
+    return found.paths
+
+
+def find_orphans() -> Orphans:
+    """Return what no row names and nobody has changed for a day.
+
+    What was changed after the oldest job under way began is left out too: that job may still be writing it.
     """
     oldest = timezone.now() - KEPT
     began = Job.objects.filter(state__in=LIVE).aggregate(first=Min("created_at"))["first"]
@@ -63,22 +77,22 @@ def sweep_orphans() -> list[Path]:
     places = [artifact_path(name) for name in (*FOLDERS, FETCHING)]
     there = [path for place in places if place.is_dir() for path in sorted(place.iterdir())]
     named = _named()  # read after the folders: what has got its row in between is not taken for an orphan
-    old = [path for path in _orphans(there, named) if _changed_at(path) < oldest.timestamp()]
-    for path in old:
+    paths = [path for path in _orphans(there, named) if _changed_at(path) < oldest.timestamp()]
+    of_none = [found for found in stored if named.isdisjoint(artifact_path(found.key).parents)]
+    return Orphans(paths, [found.key for found in of_none if found.changed_at < oldest])
+
+
+def delete_orphans(found: Orphans) -> None:
+    for path in found.paths:
         drop(path.relative_to(artifact_path("")).as_posix())
-    _sweep_store(stored, named, oldest)
-    if old:
-        logger.warning("deleted %s files or folders that no row names: %s", len(old), ", ".join(map(str, old[:5])))
-    return old
-
-
-def _sweep_store(stored: list[StoredObject], named: set[Path], oldest: datetime) -> None:
-    """Delete the objects that are of no artifact that a row names."""
-    of_none = [found.key for found in stored if named.isdisjoint(artifact_path(found.key).parents)]
-    old = {found.key for found in stored if found.changed_at < oldest}
-    if gone := [key for key in of_none if key in old]:
-        bucket.delete(gone)
-        logger.warning("deleted %s objects of the store that no row names: %s", len(gone), ", ".join(gone[:5]))
+    if found.keys:
+        bucket.delete(found.keys)
+    for number, what, some in (
+        (len(found.paths), "files or folders", map(str, found.paths[:5])),
+        (len(found.keys), "objects of the store", found.keys[:5]),
+    ):
+        if number:
+            logger.warning("deleted %s %s that no row names: %s", number, what, ", ".join(some))
 
 
 def _named() -> set[Path]:

@@ -117,16 +117,19 @@ def drop_upload(upload: Upload) -> None:
     delete(f"uploads/{upload.token}")
 
 
-def sweep_uploads() -> int:
-    """Delete uploads that nobody looked at for a day; return how many."""
+def sweep_uploads(*, dry: bool = False) -> int:
+    """Delete uploads that nobody looked at for a day, unless `dry`; return how many."""
     oldest = clock.now() - KEPT
-    if bucket.is_set():
-        bucket.delete([found.key for found in bucket.objects("uploads") if found.changed_at < oldest])
+    stored = bucket.objects("uploads") if bucket.is_set() else ()
+    keys = [found.key for found in stored if found.changed_at < oldest]
     places = artifact_path("uploads").glob("*") if artifact_path("uploads").is_dir() else ()
-    old = [place for place in places if place.stat().st_mtime < oldest.timestamp()]
-    for place in old:
-        drop(f"uploads/{place.name}")
-    return len(old)
+    old = [place.name for place in places if place.stat().st_mtime < oldest.timestamp()]
+    if not dry:
+        if keys:
+            bucket.delete(keys)
+        for name in old:
+            drop(f"uploads/{name}")
+    return len({*old, *(key.split("/")[1] for key in keys)})
 
 
 def read_upload(upload: Upload, options: LayoutOptions) -> Reading:

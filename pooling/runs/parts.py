@@ -181,14 +181,13 @@ def uploads() -> Iterator[Upload]:
             yield found
 
 
-def sweep_uploads() -> int:
-    """Delete uploads that are over, and return how many; folders that have no about.json for long too."""
-    gone = 0
-    for folder in list(shared("run-uploads", "*.json").glob("*")):
-        if _ends(folder) < clock.now():
-            delete(_name(folder.name))
-            gone += 1
-    return gone
+def sweep_uploads(*, dry: bool = False) -> int:
+    """Delete uploads that are over, unless `dry`; return how many. A folder without about.json for long is one too."""
+    over = [one.name for one in shared("run-uploads", "*.json").glob("*") if _ends(one) < clock.now()]
+    if not dry:
+        for name in over:
+            delete(_name(name))
+    return len(over)
 
 
 def _ends(folder: Path) -> datetime:
