@@ -5,19 +5,24 @@ name what fails and nothing about it: reasons are in the log.
 """
 
 import logging
+import time
 from collections.abc import Callable
+from tempfile import TemporaryFile
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
 
 from config.celery import app as celery_app
+from core.files import bucket
 from core.jobs.queues import able_workers
 from core.jobs.registry import JOB_TYPES
 
 logger = logging.getLogger(__name__)
 SECONDS = 2  # that a broker is waited for
+_stored: dict[str, float] = {}  # until when the store counts as good
 
 
 class Health:
@@ -63,6 +68,18 @@ def _broker() -> str:
     return "ok"
 
 
+def _storage() -> str:
+    """Write where artifacts are kept: the store, if one is set, and this machine's folder."""
+    settings.ARTIFACT_ROOT.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=settings.ARTIFACT_ROOT) as file:
+        file.write(b"readyz")
+    # a bucket costs money for each object: once a minute and process is enough
+    if bucket.is_set() and time.monotonic() > _stored.get("until", 0):
+        bucket.check()
+        _stored["until"] = time.monotonic() + 60
+    return "ok"
+
+
 def _workers() -> str:
     """Return the queues that no worker serves."""
     served = {queue for worker in able_workers() for queue in worker.queue_names}
@@ -70,4 +87,10 @@ def _workers() -> str:
     return f"none for {', '.join(missing)}" if missing else "ok"
 
 
-CHECKS: dict[str, Callable[[], str]] = {"database": _database, "cache": _cache, "broker": _broker, "workers": _workers}
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": _database,
+    "cache": _cache,
+    "broker": _broker,
+    "storage": _storage,
+    "workers": _workers,
+}

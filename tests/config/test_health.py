@@ -25,9 +25,8 @@ def test_a_process_that_answers_is_healthy(anybody: Client):
 
 def test_ready_names_the_queues_without_a_worker(db, anybody: Client):
     answer = anybody.get("/readyz")
-    assert answer.json() == {
-        "status": "ok", "database": "ok", "cache": "ok", "broker": "ok", "workers": "none for cpu, gpu",
-    }  # fmt: skip
+    fine = dict.fromkeys(("status", "database", "cache", "broker", "storage"), "ok")
+    assert answer.json() == {**fine, "workers": "none for cpu, gpu"}
     Worker.objects.create(name="one@host", queues="cpu,gpu", seen_at=clock.now())
     assert anybody.get("/readyz").json()["workers"] == "ok"
 
@@ -51,6 +50,14 @@ def test_a_broker_that_is_away_is_told_and_labels_go_on(db, anybody: Client, mon
     )
     answer = anybody.get("/readyz")
     assert (answer.status_code, answer.json()["broker"]) == (200, "failed")
+
+
+def test_a_folder_that_cannot_be_written_is_told(db, anybody: Client, settings, tmp_path):
+    (tmp_path / "a file").touch()
+    settings.ARTIFACT_ROOT = tmp_path / "a file" / "artifacts"
+    answer = anybody.get("/readyz")
+    assert (answer.status_code, answer.json()["storage"]) == (200, "failed")
+    assert str(tmp_path) not in answer.content.decode()
 
 
 @pytest.mark.usefixtures("db")

@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 import yaml
 from django.conf import settings
@@ -29,7 +30,7 @@ HOST = "pool.example.org"
 
 
 def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("name", ["entry", "install"])
@@ -109,6 +110,7 @@ class Machines:
 
     def __init__(self, folder: Path, database: str) -> None:
         self.folder, self.http, self.https, self.port = folder, free_port(), free_port(), free_port()
+        (folder / "store").mkdir()
         self.started: list[subprocess.Popen[bytes]] = []
         self.environment = {
             **os.environ,
@@ -121,6 +123,7 @@ class Machines:
             "TRUSTED_PROXIES": "127.0.0.1",
             "BIND": f"127.0.0.1:{self.port}",
             "WEB_PROCESSES": "1",
+            "ARTIFACT_STORE": f"file://{folder}/store",
             "OMP_NUM_THREADS": "1",
         }
 
@@ -218,8 +221,8 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 @pytest.mark.postgres
 @pytest.mark.redis
 @pytest.mark.nginx
-def test_the_readme_brings_up_a_site_behind_tls(machines: Machines):
-    """The steps 4 and 5 of deploy/README.md, with the scripts that units and containers run."""
+def test_the_readme_brings_up_a_site_behind_tls_with_two_workers(machines: Machines):
+    """Steps 4 to 6 of deploy/README.md by the scripts of units and containers; no two machines share a disk."""
     for words in (["migrate"], ["collectstatic", "--noinput"], ["check", "--deploy", "--fail-level", "WARNING"]):
         done = machines.entry(*words)
         assert done.returncode == 0, done.stderr
@@ -236,5 +239,18 @@ def test_the_readme_brings_up_a_site_behind_tls(machines: Machines):
     status, _, headers = machines.get("/login", tls=False)
     assert status == 301 and headers["Location"].startswith(f"https://{HOST}/")
     assert '"workers": "none for cpu, gpu"' in machines.get("/readyz")[1]
-    machines.start(str(DEPLOY / "entry"), "worker", "--processes", "1", machine="second")
-    wait_until(lambda: '"workers": "ok"' in machines.get("/readyz")[1], "the worker of the second machine is not seen")
+    for machine in ("second", "third"):
+        machines.start(str(DEPLOY / "entry"), "worker", "--processes", "1", machine=machine)
+    wait_until(lambda: '"workers": "ok"' in machines.get("/readyz")[1], "no worker is seen")
+    for words in (
+        ["import_graph", "nations", "--pykeen", "Nations"],
+        ["train_systems", "nations", "--systems", "distmult,transe", "--set", "epochs=2"],
+        ["build_pool", "nations", "--name", "first", "--count", "20", "--depth", "3"],
+        ["evaluate", "first"],
+    ):
+        done = machines.entry(*words)
+        assert done.returncode == 0, f"{words}: {done.stderr}"
+    assert "distmult" in done.stdout and "transe" in done.stdout
+    with psycopg.connect(machines.environment["DATABASE_URL"]) as connection:
+        rows = connection.execute("SELECT count(*) FROM core_worker WHERE processes = 1").fetchone()
+    assert rows == (2,), "both machines have their worker"
