@@ -110,12 +110,12 @@ def test_an_act_that_the_chosen_items_refuse_cannot_be_pressed(world: dict, visi
 
 
 def test_a_name_breaks_at_no_hyphen_and_a_label_is_beside_its_value_on_a_phone(world: dict, visit):
-    User.objects.filter(pk=world["annotator"].pk).update(username="sim-annotator-number-12")
+    User.objects.filter(pk=world["annotator"].pk).update(username="sim-annotator-of-the-second-group-of-the-year-12")
     page = visit("manager")
     for address in ("/people", "/pools/town-pool/campaign/people"):
         page.set_viewport_size({"width": 360, "height": 740})
         page.goto(address)
-        name = page.locator(".person", has_text="sim-annotator-number-12")
+        name = page.locator(".person", has_text="sim-annotator-of-the-second-group-of-the-year-12")
         assert name.bounding_box()["height"] < 30
         assert page.evaluate("document.documentElement.scrollWidth") == 360
     cell, value = page.locator("td[data-label=Role]").first, page.locator("td[data-label=Role] > .row").first
