@@ -73,7 +73,10 @@ INSTALLED_APPS = [
     "evaluation",
 ]
 
+# What whoever asks for /metrics has to send (config/metrics.py). Empty: there is no such address.
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 MIDDLEWARE = [
+    *(["config.metrics.Metrics"] if METRICS_TOKEN else []),
     "config.health.Health",
     "config.proxies.TrustProxies",  # first: all others may ask who sent the request, and how
     "django.middleware.security.SecurityMiddleware",

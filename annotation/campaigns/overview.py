@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -11,14 +12,16 @@ from django.db.models import Count, Q, QuerySet
 from annotation.campaigns.pool_states import whole_percent
 from annotation.enums import ItemState, SlotState
 from annotation.judging.judgements import live_labels
-from annotation.models import Campaign, Flag, Item, Label, Slot
+from annotation.models import Campaign, Check, Flag, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.people.simulated import simulated
 from annotation.release.next_batch import unreleased
 from annotation.sources.evidence import ascii_host
+from core import clock
 from pooling.pools.effort import ASSUMED_SECONDS, Pace
 
 RECENT = 1000  # the pace is measured over this many last labels
+MOST_COUNTED = 2000  # of the labels of a minute
 FEW = 20  # fewer labels with a measured time tell no pace: they may be somebody's first tries
 
 
@@ -79,6 +82,24 @@ def overview(campaign: Campaign) -> Overview:
         reports=open_reports(campaign).count(),
         unreleased=unreleased(campaign.pool).count(),
     )
+
+
+class Activity(NamedTuple):
+    """Count what people do on the whole site now."""
+
+    leases: int  # questions that they hold
+    labels: int  # saved within the last minute, at most MOST_COUNTED
+    surplus: int  # answers kept apart
+
+
+def activity() -> Activity:
+    """Return what people do now, in all campaigns; the rows of the last labels are looked at, not all of them."""
+    now = clock.now()
+    held = {"state": SlotState.LEASED, "leased_until__gte": now}
+    leases = Slot.objects.filter(**held).count() + Check.objects.filter(**held).count()
+    last = Label.objects.order_by("-pk").values_list("created_at", flat=True)[:MOST_COUNTED]
+    labels = sum(at > now - timedelta(minutes=1) for at in last)
+    return Activity(leases, labels, SurplusLabel.objects.count())
 
 
 def pace(campaign: Campaign) -> float | None:
