@@ -40,6 +40,7 @@ from benchmarks.scratch import make_graph, scratch_site  # noqa: E402
 
 if TYPE_CHECKING:
     from annotation.models import Campaign
+    from pooling.models import Pool
 
 TARGET_MS = 200.0
 LINK = "https://en.wikipedia.org/wiki/Ada"
@@ -60,6 +61,12 @@ class Person:
 def make_campaign(items: int) -> Campaign:
     """Make a campaign of drawn items, ten per question."""
     from annotation.campaigns.lifecycle import open_campaign
+
+    return open_campaign(make_pool(items), seed=3)
+
+
+def make_pool(items: int) -> Pool:
+    """Make a pool of drawn triples for people, ten per question."""
     from pooling.models import Pool, PooledTriple
 
     rng = np.random.default_rng(2)
@@ -78,7 +85,7 @@ def make_campaign(items: int) -> Campaign:
         ),
         batch_size=5000,
     )
-    return open_campaign(pool, seed=3)
+    return pool
 
 
 def make_people(campaign: Campaign | None, count: int, role: str = "annotator", prefix: str = "person") -> list[Person]:
