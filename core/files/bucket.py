@@ -85,16 +85,12 @@ def pieces(key: str, size: int) -> Iterator[bytes]:
     """Yield an object of `size` bytes piece by piece; FileNotFoundError if there is none, or it has another size."""
     import obstore
 
-    for start in range(0, max(size, 1), _PIECE):
+    with _told():
+        if obstore.head(_store(), key)["size"] != size:
+            raise FileNotFoundError(key)
+    for start in range(0, size, _PIECE):
         with _told():
-            wanted = {"range": (0, min(size, _PIECE))} if size else {}
-            if not start:
-                found = obstore.get(_store(), key, options=wanted)  # type: ignore[arg-type]  # a TypedDict
-                if found.meta["size"] != size:
-                    raise FileNotFoundError(key)
-                piece = bytes(found.bytes())
-            else:
-                piece = bytes(obstore.get_range(_store(), key, start=start, length=min(_PIECE, size - start)))
+            piece = bytes(obstore.get_range(_store(), key, start=start, length=min(_PIECE, size - start)))
         yield piece
 
 

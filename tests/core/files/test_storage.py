@@ -66,8 +66,10 @@ def test_what_one_machine_publishes_another_reads(kind: str, settings, tmp_path)
 def test_what_is_deleted_is_gone_everywhere(kind: str, settings, tmp_path):
     write(A), write(B)
     publish(A), publish(B)
-    delete(A, "", B)
-    assert not exists(A) and not exists(B)
+    delete(A, "")  # a row that has no files yet
+    assert not exists(A) and read(local(B)) == FILES
+    delete(B)
+    assert not exists(B)
     other_machine(settings, tmp_path, kind)
     assert not local(A).exists() and (kind == "local" or stores.objects() == [])
 
@@ -171,14 +173,15 @@ def test_a_file_that_no_row_knows_is_named_and_fetched_no_more(far: str, monkeyp
         checked(A, "topk.parquet", "0" * 64)
 
 
-@pytest.mark.parametrize("damage", ["gone", "other", "longer"])
+@pytest.mark.parametrize("damage", ["gone", "other", "longer", "shorter", "empty"])
 def test_a_damaged_object_is_named(far: str, settings, tmp_path, monkeypatch, damage: str):
     write(A)
     publish(A)
     [key] = [key for key in stores.objects() if key.endswith("topk.parquet")]
     bucket.delete([key])
     if damage != "gone":
-        bucket.put(key, b"\x01" * (70_000 + (damage == "longer")))
+        now = {"other": b"\x01" * 70_000, "longer": bytes(70_001), "shorter": bytes(69_999), "empty": b""}
+        bucket.put(key, now[damage])
     tries, real = [], bucket.read
     monkeypatch.setattr(bucket, "read", lambda key: tries.append(key) or real(key))
     other_machine(settings, tmp_path)
