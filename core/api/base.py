@@ -19,6 +19,7 @@ from core.api.throttle import ByRole
 from core.enums import TokenScope
 from core.errors import GoneError, TooLargeError, UserError
 from core.files.artifacts import ArtifactError
+from core.files.bucket import StoreError
 from core.forms import name_problem
 from core.models import ApiToken
 from core.people.roles import can_evaluate
@@ -93,6 +94,7 @@ class Endpoint(APIView):
         if isinstance(exc, UserError):
             known: dict[type[UserError], int] = {
                 ArtifactError: status.HTTP_503_SERVICE_UNAVAILABLE,
+                StoreError: status.HTTP_503_SERVICE_UNAVAILABLE,
                 TooLargeError: TooLarge.status_code,
                 **self.status_of,
             }

@@ -173,7 +173,7 @@ def _opened(address: str) -> Any:
     is_address = bool(parts.netloc) != (parts.scheme == "file") and "@" not in parts.netloc and not parts.query
     if parts.scheme not in SCHEMES or not is_address:
         raise StoreError(
-            f"ARTIFACT_STORE is {where()}: give s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix "
+            f"ARTIFACT_STORE is {where()}: give s3://bucket/prefix, gs://bucket/prefix, az://container/prefix "
             "or file:///shared/folder. Credentials have variables of their own."
         )
     if parts.scheme == "file":
@@ -212,7 +212,7 @@ def _store_error(error: Exception) -> StoreError:
         what = "refuses what was asked: check the rights of its credentials"
     elif isinstance(error, FileNotFoundError) or "NoSuchBucket" in text:
         what = "has no such bucket, container or folder: make it, or correct the setting"
-    elif "169.254.169.254" in text or "redential" in text or "Missing" in text:
+    elif "169.254.169.254" in text or "redential" in text or "must be specified" in text:
         what = "cannot be opened without credentials"
     else:
         what = "does not answer as it should: try again later, or check its address"

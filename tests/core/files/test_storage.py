@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +14,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from core.files import atomic_write, bucket, storage
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of
@@ -351,6 +355,33 @@ def test_a_presigned_address_gives_the_file_under_its_name(kind: str, settings):
     assert "X-Amz-Expires=3600" in str(address) and stores.SECRET not in str(address)
     settings.ARTIFACT_PRESIGN = False
     assert presigned("exports/1-a.zip") is None
+
+
+def test_azure_and_google_sign_addresses_too(settings, tmp_path, monkeypatch):
+    """Signing needs no network."""
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", base64.b64encode(b"x" * 64).decode())
+    settings.ARTIFACT_STORE = "az://container/pre/fix"
+    assert str(bucket.signed("a/b.zip")).startswith("https://account.blob.core.windows.net/container/pre/fix/a/b.zip?")
+    key = rsa.generate_private_key(65537, 2048)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    account = {"private_key": pem, "client_email": "a@example.org", "type": "service_account", "private_key_id": "1"}
+    account |= {"client_id": "1", "project_id": "p", "token_uri": "https://oauth2.googleapis.com/token"}
+    (tmp_path / "account.json").write_text(json.dumps(account))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+    settings.ARTIFACT_STORE = "gs://bucket/pre/fix"
+    assert str(bucket.signed("a/b.zip")).startswith("https://storage.googleapis.com/bucket/pre/fix/a/b.zip?X-Goog-")
+
+
+def test_an_azure_store_without_an_account_is_told(settings, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+    settings.ARTIFACT_STORE = "az://container-of-nobody"
+    with pytest.raises(StoreError) as caught:
+        bucket.check()
+    assert str(caught.value) == (
+        "The store of ARTIFACT_STORE (az://container-of-nobody) cannot be opened without credentials. It is opened "
+        "with AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY (or the identity of the machine)."
+    )
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------------

@@ -167,6 +167,19 @@ def test_another_machine_goes_on_from_the_newest_upload(far: System, settings, t
     assert checked(far.artifact, BEST, far.sha256).exists()
 
 
+def test_a_machine_that_dies_before_its_first_upload_loses_nothing(far: System, settings, tmp_path: Path):
+    far.artifact = attempts.new_folder(far)
+    place = artifact_path(far.artifact) / "checkpoint.pt"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"epoch 3")
+    publish(far.artifact, replaces=True, last=False)
+    for machine in ("second", "third"):
+        settings.ARTIFACT_ROOT = tmp_path / machine
+        attempts.take_over(far)
+    assert files(far) == {"checkpoint.pt": b"epoch 3"}
+    assert {key.split("/")[1] for key in stores.objects() if key.startswith("systems")} == {Path(far.artifact).name}
+
+
 @pytest.mark.django_db(transaction=True)
 def test_checkpoints_are_uploaded_every_five_minutes(far: System, monkeypatch):
     now, sent = [0.0], []
