@@ -216,7 +216,7 @@ def draw_runs(pool: Pool, systems: Iterable[str]) -> None:
         system = System.objects.create(graph=pool.graph, name=name, kind="transe", state="trained", artifact="none")
         raw = np.tile(np.arange(1, top.shape[1] + 1, dtype=np.int32), (n, 1))
         scored = RankingResult(top % e, score, raw, position, position, position)
-        _store(system, None, graph, Pass(keys, csr, scored), 0)
+        _store(system, None, graph, Pass(keys, csr, scored), 0, "cpu")
 
 
 def main() -> None:

@@ -40,12 +40,6 @@ def training_needs(graph: Graph | None, system: System | None, pool: Pool | None
     return weights * (2 + states) + FLOAT * rows * columns
 
 
-def scoring_needs(graph: Graph | None, system: System | None, pool: Pool | None) -> int:
-    """Return the bytes of the vectors of a system, or of the largest system of a pool."""
-    systems = [system] if system else list(pool.systems.select_related("graph")) if pool else []
-    return max(map(_weights, systems), default=0)
-
-
 def _weights(system: System) -> int:
     """Return the bytes of a number per entity and dimension; 0 if it has no vectors, or only a CPU may compute it."""
     if system.settings.get("device") == "cpu":
@@ -59,11 +53,11 @@ JOBS = (
     JobType(
         PoolingJob.TRAIN, "gpu", _TRAIN, "systems", _SYSTEMS, trains=True, leave=training_left, needs=training_needs
     ),
-    JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left, needs=scoring_needs),
-    JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool", needs=scoring_needs),
+    JobType(PoolingJob.BUILD_POOL, "gpu", _BUILD, "pool", _BUILT, leave=building_left),
+    JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
     JobType(PoolingJob.FILTER_POOL, "cpu", "pooling.pools.filtering.run_filter_pool", "filter"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
-    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs", needs=scoring_needs),
+    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
     JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),
 )
 

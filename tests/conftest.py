@@ -1,7 +1,7 @@
 """What every test gets: its own artifact folder, and a clear word when a service it needs is absent.
 
 A test marked `postgres`, `redis`, `browser`, `nginx` or `data` skips where that is not there; with CI=true it fails.
-One marked `rabbitmq` always skips.
+One marked `rabbitmq` always skips, one marked `cuda` without a GPU.
 """
 
 import gc
@@ -62,6 +62,12 @@ def _missing_browser() -> str:
     return "" if chromium.find() else f"no Chromium ({' or '.join(chromium.NAMES)})"
 
 
+def _missing_gpu() -> str:
+    import torch
+
+    return "" if torch.cuda.is_available() else "PyTorch sees no GPU"
+
+
 NEEDS: dict[str, Callable[[], str]] = {
     "data": _missing_data,
     "postgres": _missing_postgres,
@@ -71,10 +77,11 @@ NEEDS: dict[str, Callable[[], str]] = {
     "nginx": lambda: (
         "" if shutil.which("nginx", path=os.defpath + ":/usr/sbin:/sbin") else "no nginx (package nginx-light)"
     ),
+    "cuda": _missing_gpu,
 }
 
 
-OPTIONAL = {"rabbitmq"}  # few have it, and Redis does the same: such tests are skipped in CI too
+OPTIONAL = {"rabbitmq", "cuda"}  # few machines have them, CI does not: such tests are skipped there too
 
 # the files that take longest, longest first: begun last, they would keep one process while the others are done
 LONG = (

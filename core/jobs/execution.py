@@ -1,7 +1,9 @@
 """Do a job: claim the row of the oldest, write heartbeats while the work runs, and write how it ended."""
 
 import contextlib
+import gc
 import logging
+import sys
 import threading
 import traceback
 from collections.abc import Iterator
@@ -90,6 +92,14 @@ def _give_back(job: Job) -> bool:
     return own_row(job).filter(cancel_requested=False).update(**back) == 1
 
 
+def _give_back_gpu_memory() -> None:
+    """Let other processes have what a job freed on a GPU: torch keeps it. Load no torch."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        gc.collect()  # circles of freed objects may hold some
+        torch.cuda.empty_cache()
+
+
 def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
     now = clock.now()
@@ -119,6 +129,7 @@ def execute(job_id: int, worker: str) -> bool:
         if not isinstance(error, UserError):
             progress.log(traceback.format_exc(limit=-5))
         state, end = JobState.FAILED, {"error": message, "seconds_left": None}
+    _give_back_gpu_memory()
     # Only the attempt that still owns the row may end it.
     if own_row(job).update(state=state, finished_at=clock.now(), **end):
         leave_subject(job, state)

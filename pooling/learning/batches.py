@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from pooling.learning.losses import Cells, binary_cross_entropy, cross_entropy, factors_of, penalty, self_adversarial
+from pooling.learning.sparse_rows import rows_alone
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
 from pooling.systems.spec import CommonSettings, SystemSpec
 
@@ -69,6 +71,7 @@ class Batches(ABC):
 
     def __init__(self, num_entities: int, settings: CommonSettings, device: str) -> None:
         self.num_entities, self.settings, self.device = num_entities, settings, device
+        self.next_draw: Tensor | None = None
         # How often each entity is an answer, per row [E]
         self.frequency = torch.bincount(self.answer, minlength=num_entities) / len(self.entity)
 
@@ -94,23 +97,48 @@ class Batches(ABC):
 
     def loss(self, spec: SystemSpec, model: ERModel, rows: Tensor) -> Tensor:
         """Return the mean loss of the rows, as the settings define it."""
-        settings, shared = self.settings, shared_of(spec, model)
         entity, relation = self.entity[rows], self.relation[rows]
         row, answer = self.right(rows)
-        query = dropout(query_of(spec, model, entity, relation, shared), settings["dropout"])
-        score = scores_of(spec, model, shared)
+        if self.settings["optimizer"] != "sparse-adagrad":
+            return self._loss(spec, model, entity, relation, row, answer, lambda entities: entities)
+        self.next_draw = self.draw_entities()
+        used = torch.unique(torch.cat([entity, answer, self.next_draw]))
+        with rows_alone(model, used, self.num_entities):
+            return self._loss(spec, model, entity, relation, row, answer, partial(torch.searchsorted, used))
+
+    def _loss(
+        self,
+        spec: SystemSpec,
+        model: ERModel,
+        entity: Tensor,
+        relation: Tensor,
+        row: Tensor,
+        answer: Tensor,
+        at: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        """Return the mean loss; `at` says where entities are in the tables of the model."""
+        settings, shared = self.settings, shared_of(spec, model)
+        query = dropout(query_of(spec, model, at(entity), relation, shared), settings["dropout"])
+        score_at = scores_of(spec, model, shared)
+
+        def score(query: Tensor, entities: Tensor | None) -> Tensor:
+            return score_at(query, None if entities is None else at(entities))
+
         if settings["loss"] == "self-adversarial":
             loss = self._adversarial(score, query, row, answer)
         else:
             cells = self._cells(score, query, row, answer)
             loss = LOSSES[settings["loss"]](cells, settings["smoothing"])
         if settings["n3"] or settings["l2"]:
-            factors = factors_of(spec, model, entity[row], relation[row], answer)
+            factors = factors_of(spec, model, at(entity[row]), relation[row], at(answer))
             loss = loss + penalty(factors, settings["n3"], settings["l2"])
         return loss
 
     def draw_entities(self) -> Tensor:
-        """Draw entities [num_negatives], evenly."""
+        """Draw entities [num_negatives], evenly, or return those that were drawn ahead."""
+        if self.next_draw is not None:
+            drawn, self.next_draw = self.next_draw, None
+            return drawn
         return torch.randint(self.num_entities, (self.settings["num_negatives"],), device=self.device)
 
     def _scaled(self, scores: Tensor) -> Tensor:

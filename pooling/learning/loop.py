@@ -134,6 +134,11 @@ class _Run:
         self.mixed = self.settings["precision"] == "mixed"
         if self.mixed and not device.startswith("cuda"):
             raise ValueError("mixed precision needs a GPU: set precision to full, or train with device cuda")
+        if self.settings["optimizer"] == "sparse-adagrad" and size[0] == 2 * size[1]:
+            raise ValueError(
+                f"optimizer=sparse-adagrad tells entities from relations by their number, and there are {size[0]:,} of "
+                "both, inverse relations counted; set optimizer to adagrad"
+            )
         check_memory(spec, *size, settings, self.train_triples, device)
         self.model = build_model(spec, *size, settings, asked.seed, self.train_triples).to(device)
         self.optimizer = make_optimizer(self.model, self.settings, device)

@@ -13,7 +13,12 @@ from torch.nn.functional import softplus
 
 from pooling.systems.spec import CommonSettings, SystemSpec, pair
 
-STATES = {"adam": 2, "adagrad": 1, "adamax": 2}  # copies of the weights that each keeps between two steps
+STATES = {
+    "adam": 2,
+    "adagrad": 1,
+    "adamax": 2,
+    "sparse-adagrad": 1,
+}  # copies of the weights that each keeps between two steps
 LOWEST = torch.finfo(torch.float32).min
 
 
@@ -113,6 +118,8 @@ def make_optimizer(model: Any, settings: CommonSettings, device: str) -> torch.o
     rate, parameters = settings["learning_rate"], model.parameters()
     if settings["optimizer"] == "adagrad":
         return torch.optim.Adagrad(parameters, lr=rate, fused=device == "cpu" or None)
+    if settings["optimizer"] == "sparse-adagrad":  # with the gradients of sparse_rows.py
+        return torch.optim.Adagrad(parameters, lr=rate)
     if settings["optimizer"] == "adamax":
         return torch.optim.Adamax(parameters, lr=rate)
     return torch.optim.Adam(parameters, lr=rate, fused=True)

@@ -2,18 +2,16 @@
 
 import contextlib
 import ctypes
-import os
 import re
 import resource
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from core.machine import control_groups, in_words
 from pooling.learning.losses import STATES
+from pooling.scoring.free_memory import check_free
 from pooling.scoring.scorer import build_model
 from pooling.systems.spec import Settings, SystemSpec, common_settings
 
@@ -47,9 +45,10 @@ def estimate_bytes(
         batch += int(FLOAT * spec.activations(settings, len(train)))
     graph = 5 * 2 * INT * len(train)  # entity, relation and answer of each row, its order, and a mask
     ranking = min(2 * FLOAT * 256 * num_entities, RANKING_BYTES)
-    held = weights * (2 + STATES[common["optimizer"]])  # the weights, their slopes, the optimiser's memory
+    slopes = 0 if common["optimizer"] == "sparse-adagrad" else weights
+    held = weights * (1 + STATES[common["optimizer"]]) + slopes  # and the optimiser's memory
     # slopes come from the query and from the features, and are added up
-    return held + graph + max(weights + batch, ranking)
+    return held + graph + max(slopes + batch, ranking)
 
 
 def _weights(
@@ -80,41 +79,12 @@ def check_memory(
 ) -> int:
     """Return the estimate; ValueError with the figures if less is free on the device."""
     needed = estimate_bytes(spec, num_entities, num_relations, settings, train)
+    if device.startswith("cuda") and settings["optimizer"] == "adagrad":  # it makes a copy of the weights there
+        sizes = _weights(spec, num_entities, num_relations, settings, train)
+        needed += FLOAT * sum(rows * width for rows, width in sizes)
     what = f"{spec.label} with embedding_dim {settings['embedding_dim']} on {num_entities:,} entities needs"
     check_free(needed, device, what, "lower embedding_dim or batch_size")
     return needed
-
-
-def check_free(needed: int, device: str, what: str, advice: str) -> None:
-    """Raise ValueError, with what needs how much and what to do, if less is free on the device."""
-    free = free_bytes(device)
-    if free is not None and needed > free:
-        raise ValueError(f"{what} about {in_words(needed)}, {in_words(free)} are free: {advice}")
-
-
-def free_bytes(device: str) -> int | None:
-    """Return the bytes that a training may take on a GPU or of this machine's memory; None if unknown."""
-    if device.startswith("cuda"):
-        torch.cuda.empty_cache()  # what torch holds of freed blocks counts as taken
-        return int(torch.cuda.mem_get_info(device)[0])
-    found = []
-    with contextlib.suppress(OSError):
-        if line := re.search(r"^MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text(), re.M):
-            found.append(int(line[1]) * 1024)
-    found += _left_in_groups()
-    if not found and "SC_PHYS_PAGES" in os.sysconf_names:
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(found, default=None)
-
-
-def _left_in_groups() -> Iterator[int]:
-    """Yield the bytes left in each control group around this process that has a limit."""
-    for group in control_groups():
-        with contextlib.suppress(OSError, ValueError):  # a group without the file, or "max"
-            limit = int((group / "memory.max").read_text())
-            cached = re.findall(r"^(?:in)?active_file (\d+)$", (group / "memory.stat").read_text(), re.M)
-            # files that were read count as taken, and go when somebody needs the room
-            yield limit - int((group / "memory.current").read_text()) + sum(map(int, cached))
 
 
 def keep_freed_memory() -> None:

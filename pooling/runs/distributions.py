@@ -156,12 +156,13 @@ def _extend(system: System, run: Run | None, triples: np.ndarray, watch: Watch) 
         return run
     started = time.monotonic()
     try:
-        fresh = _predict(system, graph, asked, old.alpha if old else None, watch)
+        fresh, scored_on = _predict(system, graph, asked, old.alpha if old else None, watch)
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
         ) from error
-    return _store(system, run, _merged(old, fresh) if old else fresh, time.monotonic() - started)
+    whole = _merged(old, fresh) if old else fresh
+    return _store(system, run, whole, time.monotonic() - started, scored_on)
 
 
 def _before(run: Run) -> Predictive | None:
@@ -193,11 +194,15 @@ def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> 
     return _Asked(keys, csr_of(counts, entity.astype(np.int32)))
 
 
-def _predict(system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, watch: Watch) -> Predictive:
-    """Compute the distributions of the questions; α is chosen first if there is none yet."""
+def _predict(
+    system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, watch: Watch
+) -> tuple[Predictive, str]:
+    """Compute the distributions of the questions, and name the device; α is chosen first if there is none yet."""
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
+    from pooling.scoring.scorer import name_of_device
 
-    predict = partial(predict_questions, scorer_of(system, graph), seed=TIE_SEED)
+    scorer = scorer_of(system, graph)
+    predict = partial(predict_questions, scorer, seed=TIE_SEED)
     alpha, before = alpha or _own_alpha(system), 0
     if alpha is None:
         sample = distinct_questions(_sample(graph.valid))
@@ -205,7 +210,8 @@ def _predict(system: System, graph: GraphArrays, asked: _Asked, alpha: float | N
         alpha = _choose(predict, graph, sample, _shifted(watch, 0, len(asked.keys)))
     questions, later = questions_from_keys(asked.keys, *graph.shape), _shifted(watch, before, before)
     found = predict(questions, answers=asked.answers, keys=asked.keys, alpha=alpha, watch=later)
-    return Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
+    made = Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
+    return made, name_of_device(scorer.device)
 
 
 def _shifted(watch: Watch, before: int, more: int) -> Watch:
@@ -253,12 +259,12 @@ def _merged(old: Predictive, fresh: Predictive) -> Predictive:
     return Predictive(**both, answers=csr_of(counts[order], indices), answer_score=score, alpha=old.alpha)
 
 
-def _store(system: System, run: Run, whole: Predictive, seconds: float) -> Run:
+def _store(system: System, run: Run, whole: Predictive, seconds: float, scored_on: str) -> Run:
     """Write the run to a new folder with these distributions; if killed, the old run stays whole."""
     arrays = whole._asdict()
     answers = arrays.pop("answers")
     with run_folder(system) as relative:
         with writing(artifact_path(relative) / PREDICTIVE) as aside, aside.open("wb") as file:
             np.savez(file, indptr=answers.indptr, indices=answers.indices, **arrays)
-        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE])
+        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE], scored_on=scored_on)
         return point_at(system, run, fields)

@@ -234,6 +234,15 @@ def files_of(run: Run) -> dict[str, str]:
     return files
 
 
+def devices_of(run: Run | None) -> list[str]:
+    """Return the devices that scored a run; empty for none, for an imported one, and before they were recorded."""
+    if run is None:
+        return []
+    about = json.loads(checked_file(run.artifact, "run.json", run.sha256).read_text(encoding="utf-8"))
+    devices: list[str] = about.get("scored_on", [])
+    return devices
+
+
 def checked(run: Run, name: str) -> Path:
     """Return the path of a file of a run after checking its checksum; ArtifactError if it was changed."""
     return checked_file(run.artifact, name, files_of(run)[name])

@@ -38,6 +38,7 @@ from pooling.runs.files import (
     came_with_test_set,
     candidates_table,
     checked,
+    devices_of,
     files_of,
     is_lost,
     question_ids,
@@ -126,20 +127,26 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
             return run
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
+    scored_on = ""
     if system.is_a_file:
         scored = _returned(system, run, wanted, len(questions.side))
     else:
-        scored = _score(system, graph, questions, csr, watch)
+        scored, scored_on = _score(system, graph, questions, csr, watch)
     fresh = Pass(question_keys(questions, *graph.shape), csr, scored)
-    return _store(system, run, graph, fresh, time.monotonic() - started, lost)
+    return _store(system, run, graph, fresh, time.monotonic() - started, scored_on, lost)
 
 
-def _score(system: System, graph: GraphArrays, questions: Questions, wanted: Csr, watch: Watch) -> RankingResult:
+def _score(
+    system: System, graph: GraphArrays, questions: Questions, wanted: Csr, watch: Watch
+) -> tuple[RankingResult, str]:
+    """Return the result of the pass, and the device that scored it."""
     from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
+    from pooling.scoring.scorer import name_of_device
 
+    scorer = scorer_of(system, graph)
     try:
-        return score_questions(
-            scorer_of(system, graph),
+        scored = score_questions(
+            scorer,
             questions,
             masked=answers_csr(questions, np.concatenate([graph.train, graph.valid]), *graph.shape),
             top_masked=answers_csr(questions, graph.test, *graph.shape),
@@ -148,6 +155,7 @@ def _score(system: System, graph: GraphArrays, questions: Questions, wanted: Csr
             seed=TIE_SEED,
             watch=watch,
         )
+        return scored, name_of_device(scorer.device)
     except NotFinite as error:
         advice = f"mend the scorer {system.scorer}" if system.scorer else "train it anew with a lower learning_rate"
         raise RunError(f"System {system} cannot be ranked. {error}: {advice}.") from error
@@ -205,7 +213,9 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
     return questions_from_keys(every, *graph.shape), csr_of(counts, csr.indices)
 
 
-def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, lost: bool = False) -> Run:
+def _store(
+    system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, scored_on: str, lost: bool = False
+) -> Run:
     """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole.
 
     Of a run whose files are `lost`, nothing is taken over.
@@ -227,7 +237,7 @@ def _store(system: System, run: Run | None, graph: GraphArrays, fresh: Pass, sec
     }
     with run_folder(system) as relative:
         depth = whole.depth if whole else TOP_K
-        fields = write_run(relative, system, whole, tables, depth, seconds, replaced=replaced)
+        fields = write_run(relative, system, whole, tables, depth, seconds, replaced=replaced, scored_on=scored_on)
         return point_at(system, run, fields)
 
 
@@ -271,11 +281,12 @@ def write_run(
     *,
     written: Sequence[str] = (),
     replaced: Collection[str] = (),
+    scored_on: str = "",
 ) -> dict[str, Any]:
     """Write the content of `run` and the tables to a folder and publish it; return the fields for the row.
 
     `written` are files that are in the folder already and replace those of `run`; `replaced` are questions whose old
-    candidates the new ones replace.
+    candidates the new ones replace. `scored_on` names the device of this pass; those of earlier ones stay named.
     """
     folder, old = artifact_path(relative), local(run.artifact) if run else None
     for name, table in tables.items():
@@ -300,7 +311,8 @@ def write_run(
             "kind": system.kind,
             "settings": system.settings,
             "seed": system.seed,
-            "device": system.device,
+            "device": system.device,  # of the training
+            "scored_on": sorted({*devices_of(run), *([scored_on] if scored_on else [])}),
             "libraries": versions_of("torch", "numpy"),
             "depth": depth,
             "tie_seed": TIE_SEED,

@@ -95,7 +95,8 @@ def _imported(system: System) -> str:
 
 
 def _extend(system: System, run: Run | None, watch: Watch) -> Run:
-    from pooling.scoring.tail_scores import tail_scores  # imports torch, which only jobs need
+    from pooling.scoring.scorer import name_of_device  # imports torch, which only jobs need
+    from pooling.scoring.tail_scores import tail_scores
 
     if run is None:
         raise RunError(f"System {system} has no run yet: run score_runs for a pool of its graph first.")
@@ -103,8 +104,9 @@ def _extend(system: System, run: Run | None, watch: Watch) -> Run:
         return run
     started, graph = time.monotonic(), open_graph(system.graph)
     triples, positive = validation_triples(graph, np.random.default_rng(TIE_SEED))
+    scorer = scorer_of(system, graph)
     try:
-        score = tail_scores(scorer_of(system, graph), triples, graph.num_relations, watch)
+        score = tail_scores(scorer, triples, graph.num_relations, watch)
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
@@ -112,7 +114,8 @@ def _extend(system: System, run: Run | None, watch: Watch) -> Run:
     with run_folder(system) as relative:
         with writing(artifact_path(relative) / VALIDATION) as aside, aside.open("wb") as file:
             np.savez(file, triples=triples, positive=positive, score=score)
-        fields = write_run(relative, system, run, {}, run.depth, time.monotonic() - started, written=[VALIDATION])
+        seconds, device = time.monotonic() - started, name_of_device(scorer.device)
+        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[VALIDATION], scored_on=device)
         return point_at(system, run, fields)
 
 

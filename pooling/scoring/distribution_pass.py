@@ -20,8 +20,9 @@ from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, entries
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP, DistributionResult
 from pooling.scoring.ranking import Pass
-from pooling.scoring.scorer import HEIGHT, TILE, Scores
+from pooling.scoring.scorer import TILE, Scores
 from pooling.scoring.softmax import GROUP, Draws, Masses, sums_of_groups
+from pooling.scoring.streaming import on_device
 from pooling.scoring.top_candidates import TopCandidates
 
 # Tiles whose powers are held at once: 4 MiB of eight α, in the cache of a CPU core; or one row, if longer.
@@ -36,7 +37,7 @@ def predict_questions(
     keys: np.ndarray,
     alpha: float | None,
     seed: int,
-    batch_size: int = HEIGHT,
+    batch_size: int | None = None,
     chunk: int | None = None,
     watch: Watch = UNWATCHED,
 ) -> DistributionResult:
@@ -145,7 +146,7 @@ class _Prediction(Pass):
         row, at = entries(self.answers, np.arange(start, stop))
         column = self.answers.indices[at].astype(np.int64) - first
         inside = (column >= 0) & (column < end - first)
-        places = [torch.as_tensor(x[inside], device=self.device) for x in (row, column // TILE, column % TILE)]
+        places = [on_device(x[inside], self.device) for x in (row, column // TILE, column % TILE)]
         self.result.answer_score[at[inside]] = scores[tuple(places)].cpu().numpy()
 
     def _write_normaliser(self, here: slice, masses: Masses) -> None:

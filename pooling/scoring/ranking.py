@@ -25,13 +25,19 @@ from torch import Tensor
 from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, joined, name_of, questions_of, without
 from pooling.scoring.counts import RankCounts
+from pooling.scoring.free_memory import check_free, free_bytes
+from pooling.scoring.rank_rows import find
 from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
-from pooling.scoring.scorer import HEIGHT, TILE, Score, Scores
+from pooling.scoring.scorer import ADVICE, HEIGHT, HEIGHT_GPU, TILE, TILE_GPU, Score, Scores
+from pooling.scoring.streaming import on_device
 from pooling.scoring.top_candidates import TopCandidates
 from pooling.scoring.torch_state import full_precision
 
-# Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities.
-BUFFER_FLOATS = 3 << 24
+# Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities. A GPU holds up to 1 GiB of them,
+# and at most a quarter of what is free.
+BUFFER_FLOATS, BUFFER_FLOATS_GPU = 3 << 24, 1 << 28
+
+FLOAT = 4  # bytes
 
 
 def score_questions(
@@ -43,7 +49,7 @@ def score_questions(
     wanted: Csr,
     top_k: int = 100,
     seed: int,
-    batch_size: int = HEIGHT,
+    batch_size: int | None = None,
     chunk: int | None = None,
     watch: Watch = UNWATCHED,
 ) -> RankingResult:
@@ -51,9 +57,9 @@ def score_questions(
 
     `masked` entities are no candidates at all (train ∪ valid answers); `top_masked` ones (test answers) count
     in ranks but are kept out of the top list, which also says where each candidate is among all entities, with both
-    kinds in place. `seed` is of the tie permutation. `chunk` entities are scored at a
-    time, a multiple of TILE; None: as many as the buffer holds. `watch.tell` is called after every
-    batch. A pass that `watch.stop` ends raises InterruptedError.
+    kinds in place. `seed` is of the tie permutation. `chunk` entities are scored at a time, a multiple of the device's
+    tile; None: as many as the buffer holds. `batch_size` questions are scored at a time; None: as suits the device.
+    `watch.tell` is called after every batch. A pass that `watch.stop` ends raises InterruptedError.
     ValueError: a wanted entity is masked. NotFinite: a score is not. Both name the question.
     """
     _check_wanted(wanted, masked, questions, scorer.num_entities)
@@ -69,19 +75,23 @@ class Pass(ABC):
         questions: Questions,
         top_k: int,
         seed: int,
-        batch_size: int,
+        batch_size: int | None,
         chunk: int | None,
         watch: Watch,
     ) -> None:
-        self.scorer, self.questions, self.batch_size, self.watch = scorer, questions, batch_size, watch
+        self.scorer, self.questions, self.watch = scorer, questions, watch
         self.num_entities, self.device, self.total = scorer.num_entities, scorer.device, len(questions.side)
-        self.height = max(min(batch_size, self.total), 1)
+        height, self.tile = (HEIGHT, TILE) if self.device.type == "cpu" else (HEIGHT_GPU, TILE_GPU)
+        self.batch_size = batch_size or height
+        self.height = max(min(self.batch_size, self.total), 1)
         self.order = tie_order(self.num_entities, seed)
         place = torch.empty(self.num_entities, dtype=torch.int64)
         place[self.order] = torch.arange(self.num_entities)
-        self.place, self.width = place.to(self.device), min(top_k, self.num_entities)
-        tiles = max((chunk or BUFFER_FLOATS // self.height) // TILE, 1)  # of a chunk
-        self.chunk = min(tiles, -(-self.num_entities // TILE)) * TILE
+        self.place, self.width = on_device(place, self.device), min(top_k, self.num_entities)
+        tiles = max(
+            (chunk or _held(self.device, self.height, min(self.tile, self.num_entities)) // self.height) // self.tile, 1
+        )  # of a chunk
+        self.chunk = min(tiles * self.tile, -(-self.num_entities // TILE) * TILE)
         self.whole = self.chunk >= self.num_entities
         self.columns: dict[tuple[int, int], Score] = {}  # that score entities first..end
         self.top_entity = np.full((self.total, top_k), -1, np.int32)
@@ -122,11 +132,20 @@ class Pass(ABC):
         return NotFinite(f"{of}{': ' if of else ''}the scores of the {where} are not finite")
 
 
+def _held(device: torch.device, height: int, tile: int) -> int:
+    """Return how many scores of `height` questions are held at once; NoRoomError if a GPU has no room for one tile."""
+    if device.type == "cpu":
+        return BUFFER_FLOATS
+    what = f"Scoring {height:,} questions at a time against {tile:,} entities needs"
+    check_free(4 * FLOAT * height * tile, str(device), what, ADVICE)  # scores, and what is made of them
+    return min(BUFFER_FLOATS_GPU, (free_bytes(str(device)) or 0) // (4 * FLOAT))
+
+
 def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: int) -> None:
     """Raise ValueError if a wanted entity is masked."""
     every = np.arange(len(questions.side))
     keys = [row * num_entities + csr.indices for csr in (wanted, masked) for row, _ in [entries(csr, every)]]
-    if (bad := np.isin(*keys)).any():
+    if (bad := find(np.sort(keys[1]), keys[0]) >= 0).any():
         question, entity = divmod(int(keys[0][bad][0]), num_entities)
         raise ValueError(f"entity {entity} is wanted and masked in the {name_of(questions, question)}")
 
@@ -164,7 +183,7 @@ class _Ranking(Pass):
                 ranks = RankCounts(own, row, entity, self.place)
             if top is not None:
                 here = np.flatnonzero((known >= first) & (known < end))
-                of_known[torch.from_numpy(here).to(self.device)] = self._read(known_row[here], known[here] - first)
+                of_known[on_device(here, self.device)] = self._read(known_row[here], known[here] - first)
             self._mask(self.masked, chosen, first, end)
             ranks.add(scores, first)
             if top is not None:
@@ -184,18 +203,18 @@ class _Ranking(Pass):
     def _own_scores(self, part: Questions, row: np.ndarray, entity: np.ndarray) -> Tensor:
         """Return the scores [w] of the wanted entities, each from its tile."""
         own = torch.empty(len(row), device=self.device)
-        tiles = entity // TILE
+        tiles = entity // self.tile
         for tile in np.unique(tiles).tolist():
             self.stop_if_asked()
             here = np.flatnonzero(tiles == tile)
-            first = tile * TILE
-            self._scores(part, first, min(first + TILE, self.num_entities))
-            own[torch.from_numpy(here).to(own.device)] = self._read(row[here], entity[here] - first)
+            first = tile * self.tile
+            self._scores(part, first, min(first + self.tile, self.num_entities))
+            own[on_device(here, self.device)] = self._read(row[here], entity[here] - first)
         return own
 
     def _places(self, row: np.ndarray, column: np.ndarray) -> Tensor:
         """Return where rows and columns are in the flat buffer."""
-        return torch.as_tensor(row * self.buffer.shape[1] + column, device=self.buffer.device)
+        return on_device(row * self.buffer.shape[1] + column, self.device)
 
     def _read(self, row: np.ndarray, column: np.ndarray) -> Tensor:
         return self.buffer.view(-1)[self._places(row, column)]
@@ -223,7 +242,7 @@ def rank_of_triples(
     *filters: np.ndarray,
     num_relations: int,
     seed: int = 0,
-    batch_size: int = HEIGHT,
+    batch_size: int | None = None,
     watch: Watch = UNWATCHED,
 ) -> Ranks:
     """Return the filtered ranks of both sides of triples int[m, 3].

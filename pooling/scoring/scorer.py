@@ -1,8 +1,12 @@
-"""Score questions with a trained model, by matrix products of one fixed shape."""
+"""Score questions with a trained model, by matrix products of one fixed shape.
+
+A GPU takes larger products than a CPU. Where its memory does not hold the model, the model stays in the memory of the
+host, and the features of the entities are copied to the GPU tile by tile (`streaming.py`): the scores are the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +16,9 @@ from torch import Tensor
 
 from pooling.scoring.checkpoints import BEST, read_checkpoint
 from pooling.scoring.forms import features_of, form_of, query_of, shared_of
+from pooling.scoring.free_memory import check_free, free_bytes
+from pooling.scoring.streaming import Stream, held_bytes, on_device, pin_weights
+from pooling.scoring.torch_state import exact_layers
 from pooling.systems import get_model
 from pooling.systems.spec import SystemSpec, Value
 
@@ -21,6 +28,9 @@ if TYPE_CHECKING:
 Ids = np.ndarray | Tensor
 Score = Callable[..., Tensor]  # (side, entity, relation, out=None) -> [B, C]
 HEIGHT, TILE = 256, 1024  # questions and entities of one product
+HEIGHT_GPU, TILE_GPU = 1024, 1 << 16  # on a GPU, a multiple of those of a CPU
+ADVICE = "end other programs on the GPU, or choose the device cpu"
+BATCH_BYTES_GPU = 3 << 30  # what a batch takes at most beside model and features
 
 
 def resolve_device(device: str = "auto") -> str:
@@ -28,6 +38,16 @@ def resolve_device(device: str = "auto") -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return device
+
+
+def name_of_device(device: torch.device) -> str:
+    """Return what a run records of the device that scored it: cpu, or the name of the GPU."""
+    return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
+
+
+def shape_on(device: torch.device) -> tuple[int, int]:
+    """Return how many questions and entities one product has on a device."""
+    return (HEIGHT, TILE) if device.type == "cpu" else (HEIGHT_GPU, TILE_GPU)
 
 
 def build_model(
@@ -75,20 +95,36 @@ class Scorer:
     """Score questions with a trained model, tile by tile; the model is put into eval mode.
 
     A tile is always scored by the same call: HEIGHT questions (the last one repeated where there are fewer) against
-    TILE entities. The bits of a matrix product depend on its shape, so those of a score then depend on nothing else.
+    TILE entities, more of both on a GPU (`shape_on`). The bits of a matrix product depend on its shape, so those of a
+    score then depend on nothing else. With `streamed` the model stays on the CPU; None: where it does not fit.
     """
 
-    def __init__(self, spec: SystemSpec, model: ERModel, device: str | torch.device = "cpu") -> None:
+    def __init__(
+        self, spec: SystemSpec, model: ERModel, device: str | torch.device = "cpu", streamed: bool | None = None
+    ) -> None:
         self.spec, self.label = spec, spec.label
         self.device = torch.device(device)
-        self.model = model.to(self.device).eval()
+        self.height, self.tile = shape_on(self.device)
+        self.streamed = _is_too_large(spec, model, self.device) if streamed is None else streamed
+        self.home = torch.device("cpu") if self.streamed else self.device  # of the model
+        self.model = model.to(self.home).eval()
+        if self.streamed and self.device.type != "cpu":
+            pin_weights(self.model)
         self.form = form_of(spec, self.model)
         with torch.no_grad():
             self.shared = shared_of(spec, self.model)
             features, bias = features_of(spec, self.model, self.shared)
             self.features = features.detach()
-            self.prepared = self.form.prepare(self.features)
-        self.bias = None if bias is None else bias.detach()
+            self.stream = Stream(self.features, self.device, self.tile) if self.streamed else None
+            if self.stream and self.device.type != "cpu" and not self.features.is_pinned():
+                self.features = self.features.pin_memory()
+            if self.stream:
+                made = [self.form.prepare(part) for _, part in self.stream.tiles(self.features)]
+                parts = [part for part in made if part is not None]
+                self.prepared = torch.cat(parts) if parts else None
+            else:
+                self.prepared = self.form.prepare(self.features)
+        self.bias = None if bias is None else bias.detach().to(self.device)
         self.num_entities = len(self.features)
         self.scores = self.in_order(np.arange(self.num_entities))
         self._asked: tuple[Tensor, Tensor] | None = None
@@ -101,7 +137,7 @@ class Scorer:
         first, size = int(order[0]) if len(order) else 0, len(order)
         consecutive = np.array_equal(order, np.arange(first, first + size))
         # A slice is a view: a chunk of the entities takes no memory.
-        pick = slice(first, first + size) if consecutive else torch.as_tensor(order, device=self.device)
+        pick = slice(first, first + size) if consecutive else torch.as_tensor(order)
         features = self.features[pick]
         bias, prepared = (None if x is None else x[pick] for x in (self.bias, self.prepared))
 
@@ -110,14 +146,14 @@ class Scorer:
             query = self._queries(side, entity, relation)
             if out is None:
                 out = torch.empty((len(side), size), device=self.device)
-            for row in range(0, len(side), HEIGHT):
-                for column in range(0, size, TILE):
-                    here = slice(column, column + TILE)
-                    target = out[row : row + HEIGHT, here]
-                    whole = target if len(target) == HEIGHT else target.new_empty(HEIGHT, target.shape[1])
+            for column, part in self._tiles(features):
+                here = slice(column, column + len(part))
+                for row in range(0, len(side), self.height):
+                    target = out[row : row + self.height, here]
+                    whole = target if len(target) == self.height else target.new_empty(self.height, target.shape[1])
                     self.form.columns(
-                        query[row : row + HEIGHT],
-                        features[here],
+                        query[row : row + self.height],
+                        part,
                         None if bias is None else bias[here],
                         None if prepared is None else prepared[here],
                         whole,
@@ -128,15 +164,40 @@ class Scorer:
 
         return scores
 
+    def _tiles(self, features: Tensor) -> Iterator[tuple[int, Tensor]]:
+        """Yield the first row of each tile of features, and the tile on the device."""
+        if self.stream is not None:
+            yield from self.stream.tiles(features)
+        else:
+            yield from ((first, features[first : first + self.tile]) for first in range(0, len(features), self.tile))
+
     def _queries(self, side: Ids, entity: Ids, relation: Ids) -> Tensor:
-        """Return query vectors [B, q], B rounded up to a multiple of HEIGHT; those of the last call are kept."""
-        side, entity, relation = (torch.as_tensor(x, device=self.device).long() for x in (side, entity, relation))
+        """Return query vectors [B, q], B rounded up to a multiple of the height; those of the last call are kept."""
+        # compared on the CPU: a GPU would be waited for
+        side, entity, relation = (torch.as_tensor(x, device="cpu").long() for x in (side, entity, relation))
         asked = torch.stack([entity, 2 * relation + side])  # [2, B]
-        asked = torch.cat([asked, asked[:, -1:].expand(2, -len(side) % HEIGHT)], 1)
+        asked = torch.cat([asked, asked[:, -1:].expand(2, -len(side) % self.height)], 1)
         if self._asked is None or not torch.equal(self._asked[0], asked):
-            parts = [query_of(self.spec, self.model, pair[0], pair[1], self.shared) for pair in asked.split(HEIGHT, 1)]
-            self._asked = asked, torch.cat(parts)
+            pairs = on_device(asked, self.home).split(self.height, 1)
+            with exact_layers(self.home):
+                parts = [query_of(self.spec, self.model, pair[0], pair[1], self.shared) for pair in pairs]
+            self._asked = asked, on_device(torch.cat(parts), self.device)
         return self._asked[1]
+
+
+def _is_too_large(spec: SystemSpec, model: ERModel, device: torch.device) -> bool:
+    """Tell whether a GPU has no room for weights, features made of them, and a batch: the model is on the CPU yet.
+
+    ValueError if the scores need the weights themselves, so that the features alone are no use.
+    """
+    if device.type == "cpu" or any(weights.device.type != "cpu" for weights in model.parameters()):
+        return False
+    needed, free = 2 * held_bytes(model) + BATCH_BYTES_GPU, free_bytes(str(device))
+    if free is None or needed <= free:
+        return False
+    if spec.form == "model":
+        check_free(needed, str(device), f"Scoring with {spec.label} needs", ADVICE)
+    return True
 
 
 def load_scorer(

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from pooling.scoring.distributions import ALPHAS
 from pooling.scoring.scorer import TILE
+from pooling.scoring.streaming import on_device
 
 GROUP = 32  # entities of a tile that are looked at together when a draw is found
 
@@ -88,7 +89,7 @@ class Draws:
     def __init__(self, uniform: np.ndarray, masses: Masses, alpha: int) -> None:
         """Take `uniform` float64 [B, D] in [0, 1), and closed masses."""
         self.alpha, self.best = alpha, masses.best
-        numbers = torch.as_tensor(uniform, device=self.best.device)
+        numbers = on_device(uniform, self.best.device)
         self.tile, self.rest = _split(masses.weight(alpha), numbers)
         self.entity = torch.empty_like(self.tile)
 

@@ -7,7 +7,8 @@ from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, questions_from_keys
 from pooling.scoring.rank_rows import row_keys, rows_of
 from pooling.scoring.ranking import Pass
-from pooling.scoring.scorer import HEIGHT, Scores
+from pooling.scoring.scorer import Scores
+from pooling.scoring.streaming import on_device
 
 
 def tail_scores(scorer: Scores, triples: np.ndarray, num_relations: int, watch: Watch = UNWATCHED) -> np.ndarray:
@@ -28,7 +29,7 @@ def tail_scores(scorer: Scores, triples: np.ndarray, num_relations: int, watch: 
 
 class _Reading(Pass):
     def __init__(self, scorer: Scores, questions: Questions, watch: Watch) -> None:
-        super().__init__(scorer, questions, 0, 0, HEIGHT, None, watch)
+        super().__init__(scorer, questions, 0, 0, None, None, watch)
 
     def read(self, wanted: Csr) -> np.ndarray:
         """Return the scores of the wanted entities of each question, float32[len(wanted.indices)]."""
@@ -49,7 +50,7 @@ class _Reading(Pass):
             if not len(inside):
                 continue
             scores = self.write_scores(part, first, last, self.buffer[: stop - start, : last - first])
-            at = [torch.as_tensor(x, device=self.device) for x in (row[inside], entity[inside] - first)]
+            at = [on_device(x, self.device) for x in (row[inside], entity[inside] - first)]
             self.found[begin + inside] = scores[tuple(at)].cpu().numpy()
         bad = np.flatnonzero(~np.isfinite(self.found[begin:end]))
         if len(bad):

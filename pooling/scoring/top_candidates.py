@@ -12,8 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pooling.scoring.streaming import on_device
+
 # Columns that are looked at in one go: what is picked from them is bounded, even where all scores are equal.
-PIECE = 1 << 14
+PIECE, PIECE_GPU = 1 << 14, 1 << 17
 LAST = (1 << 32) - 1
 NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
 
@@ -27,8 +29,9 @@ class TopCandidates:
 
     def add(self, scores: Tensor, first: int) -> None:
         """Take in scores [B, W] of entities first … first + W; −inf marks entities that are no candidates."""
-        for start in range(0, scores.shape[1], PIECE):
-            self._add_piece(scores[:, start : start + PIECE], first + start)
+        piece = PIECE if scores.device.type == "cpu" else PIECE_GPU
+        for start in range(0, scores.shape[1], piece):
+            self._add_piece(scores[:, start : start + piece], first + start)
 
     def _add_piece(self, scores: Tensor, first: int) -> None:
         lowest = torch.finfo(torch.float32).min
@@ -54,7 +57,12 @@ class TopCandidates:
 
         `row` ascending and `entity`, int[n], are those kept out, each once; `scores` [n].
         """
-        out = _key(scores, self.place[torch.as_tensor(entity, device=self.place.device)]).cpu().numpy()
+        key = _key(scores, self.place[on_device(entity, self.place.device)])
+        if key.device.type != "cpu":  # a loop over the questions would take longer than the scores
+            above = _better(key, on_device(row, key.device), self.best)
+            places = torch.arange(1, self.k + 1, device=key.device) + above
+            return places.masked_fill(self.best == NONE, 0).int().cpu().numpy()
+        out = key.numpy()
         best = self.best.cpu().numpy()
         position = np.tile(np.arange(1, self.k + 1, dtype=np.int32), (len(best), 1))
         start = np.searchsorted(row, np.arange(len(best) + 1)).tolist()
@@ -62,6 +70,21 @@ class TopCandidates:
             if begin < end:
                 position[i] += (end - begin) - np.searchsorted(np.sort(out[begin:end]), best[i])
         return np.where(best == NONE, 0, position)
+
+
+def _better(key: Tensor, row: Tensor, best: Tensor) -> Tensor:
+    """Return how many keys [n] of its row [n] are larger than each of best [B, k], int64 [B, k]; no two are equal."""
+    rows, width = best.shape
+    whose = torch.cat([row, torch.arange(rows, device=row.device).repeat_interleave(width)])
+    order = torch.cat([key, best.flatten()]).argsort(descending=True)
+    order = order[whose[order].argsort(stable=True)]  # row by row, the largest first
+    is_key = order < len(key)
+    seen = is_key.cumsum(0)  # keys so far, those of the rows before among them
+    earlier = torch.bincount(row, minlength=rows).cumsum(0)
+    earlier = torch.cat([earlier.new_zeros(1), earlier[:-1]])
+    found = torch.empty_like(best).flatten()
+    found[order[~is_key] - len(key)] = seen[~is_key]
+    return found.view(rows, width) - earlier[:, None]
 
 
 def _pick(scores: Tensor, row: Tensor, column: Tensor) -> Tensor:
@@ -99,9 +122,23 @@ def _reached(scores: Tensor, k: int) -> Tensor:
 def _at_least(scores: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
     """Return row and column of the scores [B, W] that reach the threshold [B, 1], row by row."""
     if scores.device.type != "cpu":
-        row, column = torch.nonzero(scores >= threshold, as_tuple=True)
-        return row, column
+        return _at_least_by_groups(scores, threshold)
     # numpy compares and searches booleans five times faster than torch
     found = np.flatnonzero(scores.numpy() >= threshold.numpy())
     row, column = (torch.from_numpy(x) for x in np.divmod(found, scores.shape[1]))
     return row, column
+
+
+def _at_least_by_groups(scores: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the same as `_at_least`; look first at maxima of groups of columns, which takes one read on a GPU."""
+    size = 16
+    many = scores.shape[1] // size  # groups; their columns are far apart
+    row, group = torch.nonzero(scores[:, : many * size].unflatten(1, (size, -1)).amax(1) >= threshold, as_tuple=True)
+    column = group[:, None] + many * torch.arange(size, device=scores.device)
+    rest_row, rest = torch.nonzero(scores[:, many * size :] >= threshold, as_tuple=True)
+    row = torch.cat([row.repeat_interleave(size), rest_row])
+    column = torch.cat([column.flatten(), rest + many * size])
+    reached = scores[row, column] >= threshold[row, 0]
+    row, column = row[reached], column[reached]
+    order = row.argsort(stable=True)
+    return row[order], column[order]

@@ -84,7 +84,13 @@ COMMON_SETTINGS: dict[str, Setting] = {
     "epochs": Setting(int, "passes over the training triples", 1, 10000, 20, 16),
     "dropout": Setting(float, "share of the query vector that is dropped while training", 0, 0.95, 0.0),
     "num_negatives": Setting(int, "entities drawn per batch as wrong answers; 0: all entities", 0, 1_000_000, 0, 1000),
-    "optimizer": Setting(str, "rule that updates the weights", choices=("adam", "adagrad", "adamax"), large="adagrad"),
+    "optimizer": Setting(
+        str,
+        "rule that updates the weights; sparse-adagrad is Adagrad that touches only the entities of the batch, for "
+        "graphs of millions of entities",
+        choices=("adam", "adagrad", "adamax", "sparse-adagrad"),
+        large="adagrad",
+    ),
     "objective": Setting(
         str,
         "rows of a batch: triples with one right answer, or questions with all their answers",
@@ -250,6 +256,16 @@ class SystemSpec(Entry):
             raise ValueError(
                 f"loss=self-adversarial with smoothing={common['smoothing']:g}: this loss has no labels to smooth; "
                 "set smoothing to 0"
+            )
+        if common["optimizer"] == "sparse-adagrad" and self.needs_train:
+            raise ValueError(
+                f"optimizer=sparse-adagrad: {self.label} reads the vectors of all entities in every batch; set "
+                "optimizer to adagrad"
+            )
+        if common["optimizer"] == "sparse-adagrad" and not common["num_negatives"]:
+            raise ValueError(
+                "optimizer=sparse-adagrad with num_negatives=0: all entities are in every batch; set num_negatives to "
+                "1 or more (1000, say), or optimizer to adagrad"
             )
         if common["embedding_dim"] % self.multiple:
             what = "an even number" if self.multiple == 2 else f"a multiple of {self.multiple}"

@@ -13,6 +13,7 @@ from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
 from core.jobs.fencing import fenced
 from core.jobs.progress import JobCancelled, Progress
+from core.machine import in_words
 from core.models import Job
 from pooling.enums import SystemState
 from pooling.graphs.opening import open_graph
@@ -235,7 +236,7 @@ def _fit(system: System, progress: Progress, on_epoch: OnEpoch | None, upload: C
     from django.conf import settings
 
     from pooling.learning.loop import Diverged, Training, TrainingCancelled
-    from pooling.learning.memory import estimate_bytes, in_words
+    from pooling.learning.memory import estimate_bytes
     from pooling.systems import get_system
     from pooling.systems.spec import SystemSpec
     from pooling.training.trainers import trainer_of

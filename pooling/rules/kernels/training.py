@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from pooling.learning.loop import Training, TrainResult
-from pooling.learning.memory import check_free
 from pooling.rules.kernels.mining import mine_rules
 from pooling.rules.kernels.rule_table import RULES, read_rules, write_rules
 from pooling.rules.kernels.scorer import BLOCK, RuleScorer
 from pooling.rules.kernels.signed_graph import SignedGraph, graph_bytes
 from pooling.rules.kernels.stage_progress import StageProgress
+from pooling.scoring.free_memory import check_free
 from pooling.scoring.ranking import validation_mrr
 from pooling.systems.spec import Value
 

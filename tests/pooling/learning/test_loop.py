@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from pooling.learning import batches as batching
-from pooling.learning import loop, memory
+from pooling.learning import loop
 from pooling.learning.batches import Batches
 from pooling.learning.loop import Diverged, Training, TrainingCancelled, train_system
-from pooling.scoring import checkpoints
+from pooling.scoring import checkpoints, free_memory
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.ranks import NotFinite
 from pooling.scoring.scorer import load_scorer
@@ -434,7 +434,7 @@ def test_train_system_mixed_precision_needs_gpu(tmp_path):
 
 
 def test_train_system_too_large_is_refused_before_it_is_built(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 1000)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda device: 1000)
     monkeypatch.setattr(loop, "build_model", None)
     with pytest.raises(ValueError, match=r"DistMult with embedding_dim 8 on 30 entities needs about"):
         train_on_cycle(tmp_path)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from core import machine
-from pooling.jobs import scoring_needs, training_needs
+from pooling.jobs import training_needs
 from pooling.learning import memory
 from pooling.learning.batches import BATCHES
-from pooling.learning.memory import check_memory, estimate_bytes, in_words
+from pooling.learning.memory import check_memory, estimate_bytes
 from pooling.models import Graph, System
+from pooling.scoring import free_memory
 from pooling.scoring.scorer import build_model
 from pooling.systems import SYSTEMS, get_model, resolve_settings
 from pooling.systems.spec import SystemSpec, common_settings
@@ -139,16 +139,8 @@ def kept_bytes(spec, settings, train):
     return sum(kept.values())
 
 
-def test_free_bytes_of_a_gpu_are_read_after_freed_blocks_are_given_back(monkeypatch):
-    calls = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: calls.append(device) or (7, 9))
-    assert memory.free_bytes("cuda:0") == 7
-    assert calls == ["empty", "cuda:0"]
-
-
 def test_check_memory_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 20_000_000_000)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda device: 20_000_000_000)
     spec = get_model("transe")
     settings = {**spec.preset(1_000_000, 20_000_000), "embedding_dim": 4096}
     message = (
@@ -164,72 +156,18 @@ def test_check_memory_fits(monkeypatch):
     settings, train = spec.preset(ENTITIES, ENTITIES), ring()
     needed = estimate_bytes(spec, ENTITIES, RELATIONS, settings, train)
     for free in (needed, None):
-        monkeypatch.setattr(memory, "free_bytes", lambda device, free=free: free)
+        monkeypatch.setattr(free_memory, "free_bytes", lambda device, free=free: free)
         assert check_memory(spec, ENTITIES, RELATIONS, settings, train, "cpu") == needed
 
 
-def test_free_bytes_within_this_machine():
-    free = memory.free_bytes("cpu")
-    assert free is not None and 10_000_000 < free < 1 << 50
-
-
-@pytest.fixture
-def groups(tmp_path, monkeypatch):
-    """A made-up tree of control groups in which this process is in /service/worker."""
-    monkeypatch.setattr(machine, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(machine, "OWN_GROUP", tmp_path / "own")
-    (tmp_path / "own").write_text("4:memory:/old\n0::/service/worker\n")
-
-    def limit(group, most, taken=0, inactive=0, active=0):
-        folder = tmp_path / "groups" / group
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "memory.max").write_text(f"{most}\n")
-        (folder / "memory.current").write_text(f"{taken}\n")
-        (folder / "memory.stat").write_text(
-            f"anon 1500000\nfile 7000000\ninactive_anon 5\ninactive_file {inactive}\nactive_file {active}\n"
-        )
-
-    return limit
-
-
-def test_free_bytes_in_a_container_counts_cached_files_as_free(groups):
-    groups("", 9_000_000, 8_500_000, 6_000_000, 800_000)
-    assert memory.free_bytes("cpu") == 500_000 + 6_800_000
-    groups("", "max")
-    free = memory.free_bytes("cpu")
-    assert free is not None and free > 9_000_000  # that of the machine
-
-
-@pytest.mark.parametrize("smallest", ["", "service", "service/worker"])
-def test_free_bytes_are_those_of_the_narrowest_group_around(groups, smallest):
-    for group in ("", "service", "service/worker"):
-        groups(group, 9_000_000, 8_000_000)
-    groups("service/other", 5, 3)  # no concern of ours
-    groups("old", 5, 3)
-    assert memory.free_bytes("cpu") == 1_000_000
-    groups(smallest, 5000, 1000)
-    assert memory.free_bytes("cpu") == 4000
-
-
-def test_free_bytes_of_a_group_without_a_limit_are_those_of_the_next(groups):
-    groups("", 9_000_000, 1_000_000)
-    groups("service/worker", "max")
-    assert memory.free_bytes("cpu") == 8_000_000
-
-
-@pytest.mark.parametrize("own", ["", "0::/\n", "0::/../elsewhere\n", None])
-def test_free_bytes_where_the_own_group_is_not_seen_are_those_of_the_outermost(groups, tmp_path, own):
-    groups("", 9_000_000, 1_000_000)
-    groups("service", 5000)
-    (tmp_path / "own").write_text(own) if own is not None else (tmp_path / "own").unlink()
-    assert memory.free_bytes("cpu") == 8_000_000
-
-
-@pytest.mark.parametrize(
-    ("number", "words"), [(-5, "0 MB"), (1_400_000, "1 MB"), (1_530_000_000, "1.5 GB"), (49_400_000_000, "49 GB")]
-)
-def test_in_words(number, words):
-    assert in_words(number) == words
+def test_check_memory_counts_a_copy_that_adagrad_makes_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(free_memory, "free_bytes", lambda device: None)
+    spec, train = get_model("distmult"), ring()
+    settings = {**spec.preset(ENTITIES, len(train)), "embedding_dim": 64}
+    for optimizer, copies in (("adagrad", 1), ("adam", 0), ("sparse-adagrad", 0)):
+        chosen = {**settings, "optimizer": optimizer}
+        cpu, gpu = (check_memory(spec, ENTITIES, RELATIONS, chosen, train, device) for device in ("cpu", "cuda"))
+        assert gpu - cpu == copies * 4 * 64 * (ENTITIES + 2 * RELATIONS)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -241,6 +179,6 @@ def test_what_a_job_is_said_to_need_is_never_more_than_the_estimate(name):
     system = System(graph=graph, kind=name, settings={**settings, "device": "auto"})
     least = training_needs(None, system, None)
     spec = get_model(name)
-    assert 0 < scoring_needs(None, system, None) < least <= estimate_bytes(spec, 20_000, 11, settings, ring(20_000, 11))
+    assert 0 < least <= estimate_bytes(spec, 20_000, 11, settings, ring(20_000, 11))
     system.settings["device"] = "cpu"
-    assert training_needs(None, system, None) == scoring_needs(None, system, None) == 0
+    assert training_needs(None, system, None) == 0

@@ -259,7 +259,7 @@ def test_a_scoring_job_that_is_killed_after_the_ranks_is_finished_by_the_next_at
     graph = open_graph(pool.graph)
     ranks = runs.score_for_pool(system, pool, Progress(make_job(PoolingJob.SCORE, JobState.DONE, pool=pool)))
     wanted = distributions._wanted(wanted_triples(pool, graph), None, graph)
-    expected = distributions._predict(system, graph, wanted, 1.0, UNWATCHED)
+    expected, _ = distributions._predict(system, graph, wanted, 1.0, UNWATCHED)
     files = {p.name: p.read_bytes() for p in artifact_path(ranks.artifact).iterdir()}
     job = make_job(PoolingJob.SCORE, JobState.RUNNING, pool=pool, system=system)
     if (child := os.fork()) == 0:  # what it does to the database in memory is lost with it, as nothing is committed
@@ -286,7 +286,7 @@ def _be_killed_in(place: str, job: Job, expected: Predictive) -> NoReturn:
             args[0].flush()  # type: ignore[attr-defined]
         os.kill(os.getpid(), signal.SIGKILL)
 
-    distributions._predict = lambda *args: expected
+    distributions._predict = lambda *args: (expected, "cpu")
     setattr(np if place == "savez" else distributions, place, kill)
     try:
         score_job.score(job, Progress(job))

@@ -311,6 +311,7 @@ def test_the_files_have_the_columns_of_the_spec(system: System):
     about = json.loads((folder / "run.json").read_text())
     assert (about["system"], about["tie_seed"], about["depth"]) == ("distmult", runs.TIE_SEED, 100)
     assert about["checkpoint_sha256"] == system.sha256
+    assert (about["device"], about["scored_on"]) == ("cpu", ["cpu"])
 
 
 @pytest.mark.parametrize("name", ["ranks.parquet", "topk.parquet", "run.json"])

@@ -44,3 +44,27 @@ def test_top_zero_and_minus_zero_tie():
     best.add(torch.tensor([[0.0, -0.0, 0.0]]), 0)
     entity, _ = best.result(np.array([2, 1, 0]))
     assert entity.tolist() == [[2, 1, 0]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_larger_keys_of_a_row_are_counted_as_by_a_loop(seed):
+    rng = np.random.default_rng(seed)
+    rows, width, most = 6, 4, 5
+    keys = rng.permutation(100 * rows * (width + most)).astype(np.int64) - 500
+    best = np.sort(keys[: rows * width].reshape(rows, width))[:, ::-1].copy()
+    best[1, 2:] = top_candidates.NONE  # fewer candidates than the list has places
+    row = np.repeat(np.arange(rows), [3, 0, most, 1, 0, 2])
+    key = keys[rows * width :][: len(row)]
+    expected = [[(key[row == i] > one).sum() for one in best[i]] for i in range(rows)]
+    found = top_candidates._better(*(torch.from_numpy(x) for x in (key, row, best)))
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("width", [1, 15, 16, 37, 100])
+def test_scores_that_reach_a_threshold_are_found_by_groups_as_by_one_look(width):
+    scores = torch.from_numpy(np.random.default_rng(width).integers(0, 6, (7, width)).astype(np.float32))
+    threshold = torch.tensor([0.0, 1, 3, 5, 6, 2, 4])[:, None]
+    found = top_candidates._at_least_by_groups(scores, threshold)
+    expected = set(zip(*(x.tolist() for x in torch.nonzero(scores >= threshold, as_tuple=True)), strict=True))
+    assert set(zip(*(x.tolist() for x in found), strict=True)) == expected and len(found[0]) == len(expected)
+    assert (found[0].diff() >= 0).all()

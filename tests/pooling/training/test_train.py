@@ -270,10 +270,10 @@ def test_a_diverged_training_keeps_its_best_epoch_or_fails(town: Graph, monkeypa
 
 @pytest.mark.django_db(transaction=True)
 def test_what_does_not_fit_into_memory_is_refused_with_the_figures(town: Graph, monkeypatch):
-    from pooling.learning import memory
+    from pooling.scoring import free_memory
 
     (system,) = create_systems(town, ["distmult"], QUICK, device="cpu")
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 5_000)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda device: 5_000)
     job = train(system)
     assert (job.state, system.state, system.epochs_done) == ("failed", "failed", 0)
     assert job.error == (

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pooling.learning import memory
 from pooling.learning.loop import Training, TrainingCancelled, train_system
 from pooling.rules.kernels import stage_progress
 from pooling.rules.kernels import training as rule_training
 from pooling.rules.kernels.rule_table import read_rules
 from pooling.rules.kernels.training import load_rules, mine_system
+from pooling.scoring import free_memory
 from pooling.scoring.ranking import rank_of_triples
 from pooling.scoring.scorer import load_scorer
 from pooling.systems import SYSTEMS, resolve_settings
@@ -92,7 +92,7 @@ def test_mining_stops_where_it_is_asked_to(tmp_path, calls, stage):
 
 
 def test_too_little_memory_is_said_before_anything_is_built(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "free_bytes", lambda device: 20 * 10**9)
+    monkeypatch.setattr(free_memory, "free_bytes", lambda device: 20 * 10**9)
     monkeypatch.setattr(rule_training, "SignedGraph", None)
     with pytest.raises(ValueError) as caught:
         mine_system(
