@@ -192,7 +192,7 @@ KEYWORDS: dict[str, str | Promise] = {
     "my-labels": _("undo, change an answer, change a decision, withdraw, mistake"),
     "guidelines": _("instructions, manual"),
     "messages": _("report a problem, answers to reports"),
-    "adjudicate": _("adjudication, decide, disputed, reason, wrong entity, return to the pool"),
+    "adjudicate": _("adjudication, decide, disputed, reason, wrong entity, ask two others"),
     "disputes": _("adjudication, disputed, disagreements"),
 }
 

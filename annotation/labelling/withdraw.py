@@ -129,7 +129,7 @@ def return_dispute(user: User, ticket: UUID, lease: UUID, reason: str) -> None:
     if lease != lease_of(ticket, user.pk):
         raise NotYours(_("This statement was not given to you. Load the page again; nothing was changed."))
     if not reason.strip():
-        raise AnswerRefused(_("Say in a sentence why the statement goes back to the pool."))
+        raise AnswerRefused(_("Say in a sentence why two others are to be asked."))
     with transaction.atomic():
         item = Item.objects.filter(slots__ticket=ticket).select_for_update(of=("self",), no_key=True).first()
         held = Slot.objects.filter(ticket=ticket, annotator=user, number=ADJUDICATION, state=SlotState.LEASED)

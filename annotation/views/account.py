@@ -39,7 +39,7 @@ ADJUDICATOR_KEYS = (
     ("a", _("Source of answer A")), ("b", _("Source of answer B")), ("w", _("Reason: wrong entity")),
     ("d", _("Reason: the source doesn’t say it")), ("o", _("Reason: out of date")),
     ("m", _("Reason: misread the statement")), ("t", _("Reason in your words")),
-    ("p", _("Return the dispute to the pool")),
+    ("p", _("Ask two others instead of deciding")),
 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ BULK_ACTS = {
     "return": (
         "Return to the pool…",
         "Return: only items with two labels.",
-        "its labels are discarded for good, and two other people label it",
+        "its labels no longer count but stay in its history, and two other people label it; there is no undo",
     ),
     "flag": ("Put into the inbox…", "", "a report of yours waits there with your reason; labelling goes on"),
     "assign": (
