@@ -188,6 +188,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         "n": completed["n"],
         "n_before": sparse["n"],
         "shares": content["shares"] | {"systems": _ranked(content["shares"]["systems"], places)},
+        "top": _top(content["shares"]),
         "families": {key: content[key].get("families", {}) for key in ("seeds", "current")},
         "seed_notes": content["seed_notes"],
         "draws_seeds": content["draws_seeds"],
@@ -197,6 +198,16 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
 def _ranked(by_system: dict[str, Any], places: dict[str, int]) -> dict[str, Any]:
     """Return what is known by system in the order of the ranking; undefined ones are last."""
     return dict(sorted(by_system.items(), key=lambda entry: places.get(entry[0], len(places))))
+
+
+def _top(shares: dict[str, Any]) -> dict[str, float]:
+    """Return the judged, unjudged and not pooled shares of the top candidates, means over systems; {} without any."""
+    rows = list(shares["systems"].values())
+    if not shares["positions"] or not rows:
+        return {}
+    found = {kind: sum(row[kind] for row in rows) / len(rows) for kind in SHARES}
+    kept = {kind: found.pop(kind) for kind in ("unjudged", "not_pooled")}
+    return {"judged": sum(found.values()), **kept}
 
 
 def _compute(pool: Pool, settings: Settings) -> dict[str, Any]:

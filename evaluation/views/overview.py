@@ -15,6 +15,7 @@ from core.models import Job
 from core.people.roles import can_evaluate, can_manage
 from core.views.access import SignedInRequest, evaluator_required, text_refusal
 from core.views.files import as_download, text_response
+from evaluation.enums import QrelsOrigin
 from evaluation.overview import full_report as reports
 from evaluation.overview.counts import stage_counts
 from evaluation.overview.first_steps import first_steps
@@ -79,6 +80,7 @@ def evaluation(request: HttpRequest, name: str) -> HttpResponse:
         context |= overview(pool, measure if measure in RANKING else RANKING[0], settings)
         context |= systems_form(pool, TAKEN, settings) | {"query": settings.query(TAKEN)}
         context["not_comparable"] = not_comparable(pool)
+        context["newest_qrels"] = pool.qrels.filter(origin=QrelsOrigin.FROZEN).first()
         # the page has values beside its lines; this chart is the one that people take away
         context |= {"chart": asdict(overview_chart(context)), "chart_key": RANKINGS} if context["lines"] else {}
     except UserError as error:

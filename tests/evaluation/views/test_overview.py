@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils.html import escape
 
+from evaluation.enums import QrelsOrigin
 from evaluation.labels.pool_table import pool_table
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure
 from evaluation.overview.rankings import overview, page_version
 from pooling.models import Pool
@@ -54,10 +56,30 @@ def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seed
     judged = found["new_positives"] + found["counts"]["negative"]
     share = 100 * judged / (judged + found["counts"]["unjudged"])
     assert "Ranking to quote: current labels, by MAP@20" in told and f"{share:.1f} %" in told
-    assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in told
+    rows, kinds = found["shares"]["systems"].values(), ("original", "new", "negative", "assumed_negative")
+    top = sum(row[kind] for row in rows for kind in kinds) / len(rows)
+    assert element(page, "top-judged").text == f"{100 * top:.1f} % are judged"
+    assert sum(found["top"].values()) == pytest.approx(1)
+    pairs = element(page, "pairs")
+    assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in pairs.text
+    assert pairs.one(tag="a")["href"] == f"{PAGE}/discriminative"
     labelled.judgements.filter(verdict="positive").delete()
     Figure.objects.all().delete()
     assert element(client.get(PAGE), "quote").text.startswith("No ranking")
+
+
+def test_the_page_names_the_version_to_cite(sign_in, labelled: Pool, tmp_path):
+    client = sign_in("researcher")
+
+    def link() -> str:
+        return element(client.get(PAGE), "cite").one(tag="a")["href"]
+
+    assert link() == "/pools/p/export"
+    for name in ("v1", "v2"):
+        freeze_qrels(labelled, name)
+    assert link() == f"{PAGE}/measures?labels=qrels:v2" and client.get(link()).status_code == 200
+    labelled.qrels.update(origin=QrelsOrigin.IMPORTED)
+    assert link() == "/pools/p/export"
 
 
 def test_the_measures_list_the_best_system_first(sign_in, labelled: Pool):
