@@ -30,11 +30,11 @@ def settings_of(name, **changed):
 @pytest.mark.parametrize(
     ("name", "changed"),
     [
-        ("distmult", {"n3": 0.01}),
+        ("distmult", {"n3": 5}),
         ("complex", {"objective": "questions"}),
         ("transe", {"loss": "self-adversarial"}),
         ("rotate", {}),
-        ("rescal", {"l2": 0.01}),
+        ("rescal", {"l2": 0.5}),
         ("tucker", {"head_dropout": 0, "relation_dropout": 0, "output_dropout": 0}),
         ("hake", {}),
     ],
