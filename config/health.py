@@ -5,6 +5,7 @@ name what fails and nothing about it: reasons are in the log.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from tempfile import TemporaryFile
@@ -17,11 +18,12 @@ from django.http.response import HttpResponseBase
 
 from config.celery import app as celery_app
 from core.files import bucket
+from core.files.bucket import StoreError
 from core.jobs.queues import able_workers
 from core.jobs.registry import JOB_TYPES
 
 logger = logging.getLogger(__name__)
-SECONDS = 2  # that a broker is waited for
+SECONDS = 2  # that a broker or a store is waited for
 _stored: dict[str, float] = {}  # until when the store counts as good
 
 
@@ -75,9 +77,20 @@ def _storage() -> str:
         file.write(b"readyz")
     # a bucket costs money for each object: once a minute and process is enough
     if bucket.is_set() and time.monotonic() > _stored.get("until", 0):
-        bucket.check()
-        _stored["until"] = time.monotonic() + 60
+        trial = threading.Thread(target=_try_store, daemon=True)  # a store that is away is asked again and again
+        trial.start()
+        trial.join(SECONDS)
+        return "ok" if time.monotonic() < _stored.get("until", 0) else "failed"
     return "ok"
+
+
+def _try_store() -> None:
+    try:
+        bucket.check()
+    except StoreError as error:
+        logger.warning("readyz: storage: %s", error)
+    else:
+        _stored["until"] = time.monotonic() + 60
 
 
 def _workers() -> str:

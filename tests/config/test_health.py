@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from django.db import connection
 from django.test import Client, override_settings
 
 from config import health
 from core import clock
+from core.files.bucket import StoreError
 from core.models import Worker
 
 
@@ -58,6 +61,26 @@ def test_a_folder_that_cannot_be_written_is_told(db, anybody: Client, settings, 
     answer = anybody.get("/readyz")
     assert (answer.status_code, answer.json()["storage"]) == (200, "failed")
     assert str(tmp_path) not in answer.content.decode()
+
+
+def test_a_store_that_hangs_or_fails_is_told_within_seconds(
+    db, anybody: Client, settings, tmp_path, monkeypatch, caplog
+):
+    settings.ARTIFACT_STORE = f"file://{tmp_path}"
+    monkeypatch.setattr(health, "SECONDS", 0.2)
+    monkeypatch.setattr(health, "_stored", {})
+    monkeypatch.setattr(health.bucket, "check", lambda: time.sleep(1))
+    assert anybody.get("/readyz").json()["storage"] == "failed"
+    time.sleep(1.2)
+    assert anybody.get("/readyz").json()["storage"] == "ok"  # the trial came to its end meanwhile
+
+    def refused() -> None:
+        raise StoreError("The store of ARTIFACT_STORE does not answer.")
+
+    monkeypatch.setattr(health, "_stored", {})
+    monkeypatch.setattr(health.bucket, "check", refused)
+    assert anybody.get("/readyz").json()["storage"] == "failed"
+    assert "The store of ARTIFACT_STORE does not answer." in caplog.text
 
 
 @pytest.mark.usefixtures("db")
