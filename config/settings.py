@@ -76,6 +76,7 @@ INSTALLED_APPS = [
 # What whoever asks for /metrics has to send (config/metrics.py). Empty: there is no such address.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 MIDDLEWARE = [
+    "config.request_ids.RequestIds",
     *(["config.metrics.Metrics"] if METRICS_TOKEN else []),
     "config.health.Health",
     "config.proxies.TrustProxies",  # first: all others may ask who sent the request, and how
@@ -292,10 +293,14 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         "control_folder": str(_broker / "control"),
     }
 
+LOG_FORMAT = os.environ.get("LOG_FORMAT", "") or "text"
+if LOG_FORMAT not in ("text", "json"):
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: set it to json, or leave it out for plain text.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler", "level": "WARNING"}},
+    "formatters": {"text": {"format": "%(message)s"}, "json": {"()": "core.logs.JsonLines"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "level": "WARNING", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": "WARNING"},
 }
 SILENCED_SYSTEM_CHECKS = [

@@ -23,6 +23,7 @@ from core.jobs.progress import LEAVING, JobCancelled, Progress
 from core.jobs.queues import waiting
 from core.jobs.registry import handler_of
 from core.jobs.transitions import leave_subject, move_job
+from core.logs import logged_with
 from core.machine import own_device
 from core.models import Job
 from core.version import code_version, is_other, site_version
@@ -102,6 +103,11 @@ def _give_back_gpu_memory() -> None:
 
 def execute(job_id: int, worker: str) -> bool:
     """Claim a queued job and do it; return False if it could not be claimed (done, taken, cancelled)."""
+    with logged_with(job_id=job_id, worker=worker):
+        return _execute(job_id, worker)
+
+
+def _execute(job_id: int, worker: str) -> bool:
     now = clock.now()
     start = {"worker": worker, "heartbeat_at": now, "started_at": now, "attempts": F("attempts") + 1}
     if not move_job(job_id, JobState.QUEUED, JobState.RUNNING, **start):

@@ -75,7 +75,8 @@ class Command(ShellCommand):
     def _serve(self, bind: str, with_worker: bool) -> None:
         threads = max(4, 2 * (os.cpu_count() or 1))
         how = f"config.wsgi --workers 1 --threads {threads} --log-level warning --timeout 120"
-        command = [sys.executable, "-m", "gunicorn", *how.split(), "--bind", bind]
+        logs = ["--logger-class", "core.gunicorn_logs.JsonLogger"] if settings.LOG_FORMAT == "json" else []
+        command = [sys.executable, "-m", "gunicorn", *how.split(), "--bind", bind, *logs]
         web = subprocess.Popen(command, cwd=settings.BASE_DIR)
         worker = start_worker() if with_worker else None
         self.stdout.write(f"TriplePool is at http://{bind}/ (Ctrl-C ends it)")

@@ -1,0 +1,93 @@
+"""Lines of JSON say which request or job they belong to."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from django.conf import settings
+
+from core.enums import JobState
+from core.jobs import execution
+from core.jobs.execution import execute
+from core.logs import FIELDS, JsonLines, logged_with
+from core.models import Job
+from tests.factories import make_job
+
+
+def line(message: str, *values: object, **more: object) -> dict[str, object]:
+    record = logging.makeLogRecord({"name": "core.x", "levelname": "WARNING", "msg": message, "args": values, **more})
+    text = JsonLines().format(record)
+    assert "\n" not in text
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _no_fields():
+    token = FIELDS.set({})
+    yield
+    FIELDS.reset(token)
+
+
+def test_a_line_has_time_level_logger_and_message():
+    at = datetime(2026, 3, 2, 9, 30, tzinfo=UTC).timestamp()
+    assert line("two\nlines of %s", "Zoë", created=at) == {
+        "time": "2026-03-02T09:30:00.000+00:00", "level": "WARNING", "logger": "core.x", "message": "two\nlines of Zoë",
+    }  # fmt: skip
+
+
+def test_a_traceback_is_in_its_line():
+    try:
+        raise ValueError("why")
+    except ValueError:
+        assert "ValueError: why" in str(line("failed", exc_info=sys.exc_info())["exception"])
+
+
+def test_fields_are_of_the_block_and_unknown_ones_are_left_out():
+    with logged_with(job_id=7, worker="w:1"), logged_with(user_id=lambda: None, request_id=lambda: "r"):
+        inside = line("x")
+    assert {name: inside[name] for name in inside if name not in line("x")} == {
+        "job_id": 7, "worker": "w:1", "request_id": "r",
+    }  # fmt: skip
+
+
+def test_a_failed_job_is_logged_with_its_id_and_worker(db, monkeypatch, caplog):
+    def fail(job: Job, progress: object) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(execution, "handler_of", lambda kind: fail)
+    caplog.handler.setFormatter(JsonLines())
+    job = make_job("train", JobState.QUEUED)
+    assert execute(job.pk, worker="w@host:9")
+    [said] = [json.loads(text) for text in caplog.text.splitlines()]
+    assert (said["job_id"], said["worker"], said["logger"]) == (job.pk, "w@host:9", "core.jobs.execution")
+    assert "ValueError: broken" in said["exception"] and FIELDS.get() == {}
+
+
+WARN = "import django, logging; django.setup(); logging.getLogger('core.x').warning('hello %s', 'you')"
+
+
+@pytest.mark.parametrize(("form", "said"), [("", "hello you\n"), ("text", "hello you\n"), ("json", None)])
+def test_the_setting_chooses(form: str, said: str | None):
+    done = subprocess.run(
+        [sys.executable, "-c", WARN],
+        cwd=settings.BASE_DIR, env=os.environ | {"LOG_FORMAT": form}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    if said is None:
+        assert json.loads(done.stderr)["message"] == "hello you"
+    else:
+        assert done.stderr == said
+
+
+def test_another_format_is_refused():
+    done = subprocess.run(
+        [sys.executable, "-c", WARN],
+        cwd=settings.BASE_DIR, env=os.environ | {"LOG_FORMAT": "xml"}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert "LOG_FORMAT is 'xml': set it to json, or leave it out for plain text." in done.stderr
