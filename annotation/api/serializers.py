@@ -243,6 +243,7 @@ def items_data(campaign: Campaign, rows: list[ItemRow]) -> list[dict[str, Any]]:
             "state": row.item.state,
             "verdict": row.verdict or None,
             "labels": row.labels,
+            "decisions": row.decisions,
             "reports": row.reports,
             "batch": row.item.batch.number if row.item.batch else None,
         }

@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotState
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
+from annotation.people.simulated import is_simulated
 from annotation.questions.templates import statements_now
 from core.models import AuditEntry
 from pooling.graphs.kernels.graph_arrays import GraphArrays
@@ -38,11 +39,13 @@ class ItemRow(NamedTuple):
     item: Item
     question: str
     verdict: str  # empty: none
-    labels: int  # that count
+    labels: int  # that count, without decisions
+    decisions: int  # of adjudicators, that count
     reports: int
 
 
 _LIVE = Q(labels__superseded_by=None, labels__slot__state=SlotState.ANSWERED)
+_DECIDES = Q(labels__slot__number=ADJUDICATION)
 # what a list of items can be sorted by
 SORTS: dict[str, Any] = {
     "state": F("state"),
@@ -95,12 +98,14 @@ def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
     ids = list(ids)
     items = campaign.items.filter(pk__in=ids).select_related("triple__judgement", "batch").order_by()
     items = items.annotate(
-        num_labels=Count("labels", filter=_LIVE, distinct=True), num_reports=Count("flags", distinct=True)
+        num_labels=Count("labels", filter=_LIVE & ~_DECIDES, distinct=True),
+        num_decisions=Count("labels", filter=_LIVE & _DECIDES, distinct=True),
+        num_reports=Count("flags", distinct=True),
     )
     by_id = {item.pk: item for item in items}
     found = [by_id[pk] for pk in ids]
     return [
-        ItemRow(item, question, _verdict(item), item.num_labels, item.num_reports)
+        ItemRow(item, question, _verdict(item), item.num_labels, item.num_decisions, item.num_reports)
         for item, question in zip(found, statements_now(campaign, found), strict=True)
     ]
 
@@ -124,7 +129,10 @@ def _verdict(item: Item) -> str:
     return judgement.verdict
 
 
-COLUMNS = ("item", "subject", "relation", "object", "question", "state", "judgement", "labels", "reports", "settled")
+COLUMNS = (
+    "item", "subject", "relation", "object", "question", "state", "judgement", "labels", "decisions", "reports",
+    "settled",
+)  # fmt: skip
 
 
 def item_table(campaign: Campaign, wanted: ItemFilter) -> list[tuple[object, ...]]:
@@ -136,9 +144,8 @@ def item_table(campaign: Campaign, wanted: ItemFilter) -> list[tuple[object, ...
             triple, settled = row.item.triple, row.item.settled_at
             names = graph.entities[triple.head], graph.relations[triple.relation], graph.entities[triple.tail]
             at = settled.isoformat(timespec="seconds") if settled else None
-            found.append(
-                (row.item.pk, *names, row.question, row.item.state, row.verdict, row.labels, row.reports, at)
-            )  # fmt: skip
+            counts = row.labels, row.decisions, row.reports
+            found.append((row.item.pk, *names, row.question, row.item.state, row.verdict, *counts, at))
     return found
 
 
@@ -168,6 +175,14 @@ class History:
     rechecks: list[Check]
     judgement: Judgement | None
     acts: list[AuditEntry]  # reopened, sent back
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether simulated people alone gave the labels that count."""
+        live = [
+            one for one in self.labels if one.slot.state == SlotState.ANSWERED and not hasattr(one, "superseded_by")
+        ]
+        return bool(live) and all(is_simulated(label.annotator) for label in live)
 
     @property
     def is_adjudicated(self) -> bool:

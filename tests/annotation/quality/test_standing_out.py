@@ -11,7 +11,8 @@ from annotation.quality.standing_out import standing_out, worst_first
 
 
 def row(name: str, overturned: int = 0, decided: int = 0, correct: int = 0, gold: int = 0) -> Annotator:
-    work = Work(overturned=overturned, decided=decided, gold_correct=correct, gold_answered=gold)
+    given = [1000] * (decided or gold)
+    work = Work(given, overturned=overturned, decided=decided, gold_correct=correct, gold_answered=gold)
     return Annotator(User(username=name), "", work)
 
 
@@ -51,4 +52,30 @@ def test_overturned_goes_before_gold():
 
 
 def test_nobody_answered():
-    assert standing_out([]) == (None, None, Share(0, 0), 0)
+    assert standing_out([]) == (None, None, Share(0, 0), 0, None)
+
+
+def test_people_without_a_label_are_last():
+    labels = Annotator(User(username="z"), "", Work(label_ms=[1000]))
+    assert names(worst_first([row("a"), labels])) == ["z", "a"]
+
+
+def test_best_is_who_is_most_surely_overturned_least_with_enough_disputes():
+    rows = [row("few", 0, 19), row("some", 3, 20), row("many", 8, 60), row("bad", 30, 44)]
+    found = standing_out(rows)
+    assert (found.best, found.is_sure) == (rows[2], True)
+    found = standing_out([row("ann", 11, 33), row("ben", 22, 33)])  # 19.8 % to 50.4 %
+    assert found.best is not None and found.best.person.username == "ann" and not found.is_sure
+    assert standing_out([row("ann", 15, 30), row("ben", 15, 30)]).best is None
+
+
+def test_without_enough_disputes_gold_items_tell_who_is_best():
+    rows = [row("few", correct=9, gold=9), row("ann", correct=12, gold=13), row("ben", correct=13, gold=17)]
+    assert (standing_out(rows).best, standing_out(rows).is_sure) == (rows[1], False)
+    assert standing_out(rows[:1]).best is None
+
+
+def test_who_is_to_be_looked_at_is_not_best():
+    found = standing_out([row("ann", 5, 44, 3, 15), row("ben", 20, 44, 15, 15)])
+    assert found.gold is not None and found.gold.person.username == "ann"
+    assert found.best is not None and found.best.person.username == "ben"

@@ -19,6 +19,7 @@ from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Flag, Item, Judgement, Label
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person
+from annotation.people.simulated import NAME
 from annotation.questions.templates import item_text
 from annotation.views import told
 from core.models import AuditEntry
@@ -28,6 +29,7 @@ from tests.annotation.factories import (
     LINK,
     answer,
     claim,
+    decided,
     label_and_release,
     label_item,
     make_pool,
@@ -148,6 +150,24 @@ def test_filter_by_judgement_leaves_out_what_is_open_again(world, manager) -> No
     assert found(read(manager.get(URL, {"verdict": "negative"}))) == [one.pk]
     assert found(read(manager.get(URL, {"verdict": "positive"}))) == [three.pk]
     assert found(read(manager.get(URL, {"verdict": "undecided"}))) == []
+
+
+def test_decisions_are_counted_apart_from_labels(world, manager) -> None:
+    item = world.campaign.items.order_by("order")[0]
+    label_and_release(world, item, ann="Y", ben="N")
+    decided(world, item)
+    assert read(manager.get(URL)).rows[0][4] == "2 + 1 decision"
+    (row, *_) = csv.DictReader(io.StringIO(manager.get(f"{URL}.csv").content.decode()))
+    assert (row["labels"], row["decisions"]) == ("2", "1")
+
+
+def test_judgement_of_simulated_people_says_so(world, manager) -> None:
+    item = world.campaign.items.order_by("order")[0]
+    label_and_release(world, item, ann="Y", ben="Y")
+    for number, name in enumerate(("ann", "ben")):
+        assert "simulated" not in read(manager.get(f"{URL}/{item.pk}")).one("judgement").text
+        User.objects.filter(username=name).update(username=f"{NAME}{number}", password=make_password(None))
+    assert "by simulated people" in read(manager.get(f"{URL}/{item.pk}")).one("judgement").text
 
 
 def test_csv_has_what_the_list_shows(world, manager) -> None:
