@@ -309,3 +309,13 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W005",
     "security.W021",
 ]
+
+# Where errors are reported, without personal data (config/sentry.py). Empty: nowhere, and sentry-sdk is not imported.
+if SENTRY_DSN := os.environ.get("SENTRY_DSN", ""):
+    try:
+        from config.sentry import start
+    except ModuleNotFoundError as error:
+        raise ImproperlyConfigured(
+            f"SENTRY_DSN is set, but there is no {error.name}: install sentry-sdk, or unset SENTRY_DSN."
+        ) from error
+    start(SENTRY_DSN)

@@ -37,6 +37,11 @@ def test_the_library_needs_neither_django_nor_torch():
     assert torch == ["torch==2.13.0"] and torch[0] in PROJECT["optional-dependencies"]["train"]
 
 
+def test_what_is_optional_is_tested_in_the_same_version():
+    [sentry] = PROJECT["optional-dependencies"]["sentry"]
+    assert sentry == str(pins("requirements-dev.txt")["sentry-sdk"])
+
+
 def test_each_pin_is_exact_and_named_once():
     site, development = pins("requirements.txt"), pins("requirements-dev.txt")
     assert not set(site) & set(development)

@@ -14,7 +14,8 @@ import django
 django.setup()
 from django.urls import get_resolver
 get_resolver().url_patterns
-print(sorted({"django", "torch", "pykeen", "pandas", "scipy.stats", "rdflib"} & set(sys.modules)))
+asked = {"django", "torch", "pykeen", "pandas", "scipy.stats", "rdflib", "prometheus_client", "sentry_sdk"}
+print(sorted(asked & set(sys.modules)))
 """
 
 
