@@ -5,12 +5,28 @@ import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connection
 
+from core.files import bucket
+
 EVERY = 600.0  # seconds for which a measured folder is believed: a large one takes a while
 _measured: dict[Path, tuple[float, int]] = {}
+
+
+class DiskUse(NamedTuple):
+    """Hold bytes: of the artifact folder, which is a cache if there is a store, of the database, and what is free."""
+
+    artifacts: int
+    database: int
+    free: int
+    is_cache: bool
+
+
+def disk_use() -> DiskUse:
+    return DiskUse(artifact_bytes(), database_bytes(), free_bytes(), bucket.is_set())
 
 
 def artifact_bytes() -> int:

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from core.enums import JobState
+from core.files.usage import disk_use
 from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.pace import pace_of
 from core.jobs.queues import able_workers, live_workers, misfit, queue_states, worker_states
@@ -40,6 +41,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "wrong_clocks": [one for one in workers if one.clock_is_wrong],
         "workers": worker_states(workers),
         "queues": queue_states(able),
+        "disk": disk_use,  # asked where it is shown: to managers
         "misfits": {job.pk: misfit(job, able) for job in page},
     }
     part = request.GET.get("part") == "rows"

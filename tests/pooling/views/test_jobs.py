@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.enums import JobState
+from core.files import usage
+from core.files.artifacts import artifact_path
 from core.jobs.pace import pace_of
 from core.models import Job, SiteVersion, Worker
 from core.templatetags.figures import duration
@@ -161,7 +163,7 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
     pool = make_pool(graph)
     for i in range(count):
         make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
-    with django_assert_num_queries(10):  # workers, their version, what they do, what waits
+    with django_assert_num_queries(11):  # workers, their version, what they do, what waits, the size of the database
         manager.get("/jobs")
 
 
@@ -173,3 +175,22 @@ def test_live_workers_with_a_wrong_clock_are_named(manager):
     page = manager.get("/jobs")
     assert page.content.decode().count('data-test="wrong-clock"') == 2
     assert "behind: The clock of its machine is 62 s behind the database" in page.content.decode()
+
+
+def test_managers_see_what_the_disk_holds(manager, client, monkeypatch):
+    sizes = usage.DiskUse(3 * 2**20, 5 * 2**20, 7 * 2**30, False)
+    monkeypatch.setattr("pooling.views.jobs.disk_use", lambda: sizes)
+    told = " ".join(element(manager.get("/jobs"), "disk").text.replace("\xa0", " ").split())
+    assert told == "Disk: artifact folder 3.0 MB, database 5.0 MB, 7.0 GB free."
+    client.force_login(make_person("reader", site="researcher"))
+    page = client.get("/jobs")
+    assert has(page, "queues") and not has(page, "disk")
+
+
+@pytest.mark.usefixtures("db")
+def test_disk_use_is_measured(monkeypatch):
+    monkeypatch.setattr(usage, "_measured", {})
+    artifact_path("runs").mkdir(parents=True, exist_ok=True)
+    artifact_path("runs/x").write_bytes(b"?" * 5000)
+    use = usage.disk_use()
+    assert use.artifacts >= 5000 and use.database > 0 and use.free > 0 and use.is_cache is False
