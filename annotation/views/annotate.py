@@ -57,6 +57,7 @@ def _context(request: SignedInRequest, campaign: Campaign, role: str, claim: str
         "pool": pool,
         "role": role,
         "evidence_rule": campaign.evidence_rule,
+        "undo_minutes": campaign.undo_minutes,
         "guidelines_version": guidelines.version if guidelines else None,
         "guidelines_read": version_read(request.user, campaign),
         "urls": {

@@ -2,6 +2,7 @@
 
 import { cleanLink } from "./links.js";
 import { openAside } from "./side.js";
+import { readTab, writeTab } from "./stored.js";
 import { filled, gettext, number } from "./words.js";
 
 export const RULE = { both: gettext("required for yes and no"), yes: gettext("required for yes"), never: gettext("optional") };
@@ -62,16 +63,20 @@ export function fillSearches(list, item, what, few, keys = 0) {
   list.replaceChildren(...entries);
 }
 
+const KEPT = 50; // questions whose answers and source a tab remembers
+
 // What was typed and not sent yet, shared by both views so that a switch loses nothing.
 export class Drafts {
-  constructor() {
+  // scope: whose drafts, where
+  constructor(scope) {
+    this.stored = `triplepool:answered:${scope}`;
     this.question = new Map(); // group: the link for all its rows
     this.own = new Map(); // slot: the link of one row
     this.passages = new Map(); // group: what the source says, for all its rows
     this.ownPassages = new Map(); // slot: of one row
     this.comments = new Map(); // slot: the comment
     this.why = new Map(); // slot: why one can't tell
-    this.last = new Map(); // group: the last link that went out with an answer
+    this.done = new Map(readTab(this.stored, [])); // group: {link, slots}, the last link that went out with an answer, and what was answered in this tab
   }
 
   // The link that an answer to this item takes.
@@ -98,7 +103,19 @@ export class Drafts {
     if (passage !== this.passageOf(item)) this.ownPassages.set(item.slot, passage);
   }
 
+  lastOf(group) {
+    return this.done.get(group)?.link ?? "";
+  }
+
+  answeredIn(group) {
+    return this.done.get(group)?.slots ?? [];
+  }
+
   answered(item, link) {
-    if (link) this.last.set(item.group, link);
+    const slots = new Set(this.answeredIn(item.group)).add(item.slot);
+    const done = { link: link || this.lastOf(item.group), slots: [...slots] };
+    this.done.delete(item.group); // the newest stands last
+    this.done.set(item.group, done);
+    writeTab(this.stored, [...this.done].slice(-KEPT));
   }
 }

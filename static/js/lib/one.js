@@ -11,7 +11,7 @@ import { SAID, filled, gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that statement in another tab."));
-const changing = (answer) => message("changing", filled(gettext("You answered {answer}; another answer replaces it. Esc keeps it and goes on."), { answer: SAID[answer] }));
+const changing = (answer) => message("changing", filled(gettext("Reopened: your answer {answer} counts until you give another. Esc keeps it and goes on."), { answer: SAID[answer] }));
 const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another statement."), { answer: SAID[answer] }));
 
 export class One {
@@ -120,7 +120,7 @@ export class One {
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
     this.link.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
     this.passage.value = row.done ? row.done.given.passage : drafts.passageOf(item);
-    this.link.offer("last", drafts.last.get(item.group));
+    this.link.offer("last", drafts.lastOf(item.group));
     this.link.offer("copied", "");
     this.fillSearches();
     this.page.bar.mark(row.done?.given.answer ?? "");

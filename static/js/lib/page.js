@@ -16,7 +16,7 @@ import { Loop } from "./loop.js";
 import { message, show } from "./messages.js";
 import { Outcomes } from "./outcomes.js";
 import { Progress } from "./progress.js";
-import { filled, gettext, number } from "./words.js";
+import { filled, gettext, ngettext, number } from "./words.js";
 
 const ACTIVE_MS = 5 * 60000;
 const KEPT = gettext("Your answers are kept in this browser and are sent again by themselves.");
@@ -30,6 +30,11 @@ const WAITING = {
 
 const NO_ADDRESS = message("no-address-pasted", gettext("There is no web address in what you pasted. Copy the address of a page, then paste again."));
 
+// How long an answer can be changed, said once in a session; null where it can't.
+const changeable = (minutes) => minutes && message("changeable", filled(
+  ngettext("An answer can be changed for {n} minute, by Undo or under My labels.", "An answer can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes) },
+));
+
 const find = (selector) => document.querySelector(selector);
 
 export class Page {
@@ -37,12 +42,13 @@ export class Page {
     this.config = JSON.parse(document.getElementById("config").textContent);
     this.area = find("[data-loop]");
     this.clock = new Clock();
-    this.drafts = new Drafts();
+    const scope = `${this.config.person}:${this.config.pool}:${this.config.role}`;
+    this.drafts = new Drafts(scope);
     this.guard = new Guard();
     this.bar = new AnswerBar(find("[data-bar]"), (answer) => this.area.hidden || this.view.press(answer));
     this.bar.enable(false);
-    this.progress = new Progress(this.config.urls.progress, document, () => !this.loop.outbox.count(), this.config.role === "annotator");
-    this.outcomes = new Outcomes(`${this.config.person}:${this.config.pool}:${this.config.role}`, find("[data-outcomes]"));
+    this.progress = new Progress(scope, this.config.urls.progress, document, () => !this.loop.outbox.count(), this.config.role === "annotator");
+    this.outcomes = new Outcomes(scope, find("[data-outcomes]"));
     this.guidelines = new Guidelines(this.config, find('[data-dialog="guidelines"]'), (told) => this.say("guidelines", told));
     this.idling = new Idle(find("[data-idle]"), this.config, () => this.loop.leases.fetch());
     this.loop = new Loop(this.config, this);
@@ -143,7 +149,7 @@ export class Page {
   answered(item, given, isFirst) {
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
     if (!this.isWaiting) this.say("error", null);
-    this.say("info", null);
+    this.say("info", isFirst && this.progress.session === 1 ? changeable(this.config.undo_minutes) : null);
     this.drafts.answered(item, given.source_url);
   }
 

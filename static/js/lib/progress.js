@@ -4,6 +4,7 @@
 import { get, Unreachable } from "./api.js";
 import { goal } from "./goal.js";
 import { message, show } from "./messages.js";
+import { readTab, writeTab } from "./stored.js";
 import { filled, gettext, ngettext, number } from "./words.js";
 
 const PACE_AFTER_MS = 5 * 60000;
@@ -12,15 +13,16 @@ const ASK_MS = 5 * 60000;
 const NARROW = matchMedia("(max-width: 560px)"); // there is room for a number and a word
 
 export class Progress {
-  // isSettled(): whether the server knows every answer that was counted here; asks: statements, not disputes
-  constructor(url, root, isSettled, asks) {
+  // scope: whose session, where; isSettled(): whether the server knows every answer that was counted here; asks: statements, not disputes
+  constructor(scope, url, root, isSettled, asks) {
+    this.stored = `triplepool:session:${scope}`;
     this.url = url;
     this.asks = asks;
     this.isSettled = isSettled;
     this.text = root.querySelector("[data-counts]");
     this.bar = root.querySelector("[data-progress]");
-    this.session = 0;
-    this.activeMs = 0;
+    const { session = 0, activeMs = 0 } = readTab(this.stored, {}); // of this tab, also before a visit of another page
+    Object.assign(this, { session, activeMs });
     this.ahead = 0; // counted here before the server has told
   }
 
@@ -48,6 +50,7 @@ export class Progress {
     this.session += n;
     this.ahead += n;
     this.activeMs += activeMs;
+    writeTab(this.stored, { session: this.session, activeMs: this.activeMs });
     this.draw();
   }
 

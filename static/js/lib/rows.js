@@ -185,6 +185,8 @@ export class Rows {
     this.page.bar.enable(this.at !== null); // when all are answered, there is nothing that an answer could be about
     this.nextButton.hidden = open > 0 || !this.rows.size;
     this.bulk.show(open);
+    const earlier = this.page.drafts.answeredIn(this.group).filter((slot) => !this.rows.has(slot)).length;
+    this.find("[data-earlier]").textContent = earlier ? filled(gettext("{n} answered earlier"), { n: number(earlier) }) : "";
     this.find("[data-left]").textContent = open ? filled(gettext("{n} of {all} left"), { n: number(open), all: number(this.rows.size) }) : gettext("all answered");
   }
 
@@ -278,7 +280,7 @@ export class Rows {
     const { group, slot } = row.item;
     if (group === this.group) this.goTo(slot);
     else this.showGroup(group, slot);
-    this.page.say("info", message("changing", filled(gettext("Reopened: {name}. You answered {answer}; another answer replaces it."), {
+    this.page.say("info", message("changing", filled(gettext("Reopened: {name}. Your answer {answer} counts until you give another."), {
       name: this.rows.get(slot).candidate.label, answer: SAID[row.done.given.answer],
     })));
   }
@@ -296,7 +298,7 @@ export class Rows {
   }
 
   takeLast() {
-    const last = this.page.drafts.last.get(this.group);
+    const last = this.page.drafts.lastOf(this.group);
     const shown = this.rows.get(this.at);
     if (last && shown?.isLinkOpen) shown.setLink(last);
     else this.link.take("last");
@@ -309,7 +311,7 @@ export class Rows {
   }
 
   showLast() {
-    const last = this.page.drafts.last.get(this.group);
+    const last = this.page.drafts.lastOf(this.group);
     this.link.offer("last", last, last && shorten(last));
   }
 

@@ -24,6 +24,21 @@ export function remove(key) {
   } catch { /* then nothing was kept */ }
 }
 
+// The same for one tab, as JSON: it outlives the page, and ends with the tab.
+export function readTab(key, otherwise) {
+  try {
+    return JSON.parse(sessionStorage.getItem(key)) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+export function writeTab(key, value) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(value));
+  } catch { /* then it ends with the page */ }
+}
+
 // Every value below a prefix, as {name: value}; what is not JSON is not ours.
 export function readAll(prefix) {
   const found = {};

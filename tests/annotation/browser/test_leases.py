@@ -65,8 +65,8 @@ def test_late_answer_to_a_question_that_others_took_is_kept_apart_and_said_so(no
     numbers_in(page.locator('[data-counts] [data-message="total"]'), 0)
     expect(page.locator('[data-act="undo"]')).to_be_disabled()
     page.context.set_offline(True)
-    press(page, "y")  # what was said goes with the next answer
-    shows(notice(page, "info"), "")
+    press(page, "y")  # what was said goes with the next answer, the first of the session that counts
+    shows(notice(page, "info"), "changeable")
 
 
 def test_answer_that_was_kept_apart_is_not_changed(no_links, open_page) -> None:

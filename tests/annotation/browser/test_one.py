@@ -59,6 +59,39 @@ def test_ten_items_by_keys_with_paste_last_source_and_reason(world, open_page) -
         numbers_in(counts.nth(number), *figures)
 
 
+def test_session_and_last_source_outlive_a_visit_of_another_page(world, open_page, live_server) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    paste(page, LINK)
+    press(page, "y")
+    shows(notice(page, "info"), "changeable")
+    numbers_in(notice(page, "info"), world.campaign.undo_minutes)
+    page.keyboard.press("l")
+    press(page, "n")
+    expect(notice(page, "info")).to_be_hidden()  # said once
+    saved(page, 2)
+    group = page.locator('[data-view="one"] [data-group]').inner_text()
+    page.goto(f"{live_server.url}/campaigns/p1/labels")
+    page.go_back()
+    ready(page)
+    assert page.locator('[data-view="one"] [data-group]').inner_text() == group
+    numbers_in(page.locator('[data-counts] [data-message="session"]'), 2)
+    page.keyboard.press("l")
+    expect(page.locator("#link")).to_have_value(LINK)
+    press(page, "y")
+    expect(notice(page, "info")).to_be_hidden()
+    numbers_in(page.locator('[data-counts] [data-message="session"]'), 3)
+    saved(page, 3)
+    page.reload()
+    page.locator('[data-show="group"]').click()
+    ready(page)
+    numbers_in(page.locator("[data-earlier]"), 3)
+    shoot(page, "earlier")
+    shown = page.context.new_page()  # another tab is another session
+    shown.goto(page.url)
+    numbers_in(shown.locator('[data-counts] [data-message="session"]'), 0)
+
+
 def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> None:
     world.campaign.sources.update(search_url="http://insecure.org/?q={query}")
     world.campaign.sources.filter(host="wikipedia.org").update(search_url="https://search.org/{query}?in=wiki")
