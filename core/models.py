@@ -96,8 +96,9 @@ class Job(models.Model):
 
     @property
     def time_left(self) -> float | None:
-        """Return the seconds left; None below 5 %, where they are a guess."""
-        return self.seconds_left if self.percent >= 5 else None
+        """Return the seconds left; None below 5 %, where they are a guess, and where they would read as 0 s."""
+        left = self.seconds_left
+        return left if left is not None and left >= 0.5 and self.percent >= 5 else None
 
     @property
     def pill(self) -> str:

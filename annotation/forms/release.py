@@ -108,7 +108,7 @@ class StoppingForm(PageForm):
         help_text="No more batches once this many labels are given or on their way. Leave empty for no limit.",
     )
     target_tau = forms.FloatField(
-        label="Target for tau",
+        label="Target for tau, now against resampled",
         min_value=0.01,
         max_value=1,
         required=False,

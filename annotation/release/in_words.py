@@ -52,5 +52,7 @@ def _limits(campaign: Campaign) -> list[str]:
         ends.append(f"{campaign.budget:,} labels are given or on their way")
     if campaign.target_tau is not None:
         measure = TargetMeasure(campaign.target_measure).label
-        ends.append(f"the ranking by {measure} is sure enough (tau of at least {campaign.target_tau:g})")
+        ends.append(
+            f"the ranking by {measure} is sure enough (tau, now against resampled, of at least {campaign.target_tau:g})"
+        )
     return [f"No batch follows once {' or '.join(ends)}."] if ends else []

@@ -6,6 +6,7 @@ from evaluation.analyses.tukey_hsd import (
     CLUSTERED,
     CORRECTED,
     ONE_SYSTEM,
+    OTHER_TESTS,
     T_TEST,
     Tested,
     by_permutations,
@@ -76,7 +77,7 @@ def _curve(context: Context, found: Tested) -> Section:
         "discriminative-curve",
         "p-values of all pairs, descending",
         "The p-values of all pairs of systems, sorted: the earlier a line falls below alpha, the more pairs its measure"
-        " tells apart. A difference that is told apart need not be a large one.",
+        f" tells apart. A difference that is told apart need not be a large one.{OTHER_TESTS}",
         f"{label_caption(context.labels, context.settings)} {T_TEST} {pairs:,} pairs, dashed: α = {alpha:g}."
         f' {CLUSTERED}; dotted lines and rows "not clustered" take its answers as independent. {CORRECTED}',
         [Table("discriminative-measures", "Discriminative power by measure", columns, rows)],

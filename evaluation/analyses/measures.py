@@ -1,6 +1,7 @@
 """Build the page Measures: every system by every measure under two label sets, and what changes between them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -36,6 +37,7 @@ from evaluation.sections.wording import (
     undefined_notes,
     words,
 )
+from evaluation.statistics.correlation import merit
 from evaluation.statistics.groups import SIDES, by_side, group_means
 from evaluation.statistics.seeds import SeedSpread
 from pooling.systems.shown_names import shown_name
@@ -50,12 +52,23 @@ def all_values(context: Context) -> list[Section]:
     names, assumed = context.settings.measures, context.settings.assumed_is_judged
     found, before = context.labels.values(names, assumed), context.against.values(names, assumed)
     new, old = (context.spread(partial(_means, side=side)) for side in ("labels", "against"))
-    return [
+    sections = [
         _under(context, "labels", context.labels, found, new),
         _change(context, before, found),
         _under(context, "against", context.against, before, old),
         _by_side(context, found),
     ]
+    first = context.measures[0]
+    order = np.argsort(-merit(found[first.name].mean(), first.higher_is_better), kind="stable").tolist()
+    text = f" Systems are in the order by {first.label} under {context.labels.name}."
+    sections[0] = replace(sections[0], text=sections[0].text + text)
+    return [replace(section, tables=[_in_order(table, order) for table in section.tables]) for section in sections]
+
+
+def _in_order(table: Table, order: Sequence[int]) -> Table:
+    """Return a table whose rows are systems with its rows in this order."""
+    best = [(order.index(row), column) for row, column in table.best]
+    return replace(table, rows=[table.rows[i] for i in order], best=best)
 
 
 def _means(context: Context, side: str) -> Floats:

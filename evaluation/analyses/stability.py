@@ -97,7 +97,7 @@ def _section(
     least = _least(series)
     axes = {
         "x": f"share of the {of}, %",
-        "y": "Kendall's tau",
+        "y": "Kendall's tau, part against all",
         "yrange": [least, 1.02],
         "xaxis": {"tickvals": [10, 50, 90]},
         "yaxis": {"tickvals": [tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= least]},

@@ -23,6 +23,10 @@ CLUSTERED = (
     " (cluster-robust variance, questions − 1 degrees of freedom)"
 )
 CORRECTED = "Corrections over the pairs of a measure: Holm; Benjamini-Hochberg (BH)."
+OTHER_TESTS = (
+    " The results overview counts undecided pairs by another test, a paired bootstrap of each pair alone, not corrected"
+    " for the number of pairs. For a claim about pairs, quote the randomised Tukey HSD."
+)
 Tests = dict[str, PairTests]
 
 
@@ -87,7 +91,7 @@ def by_permutations(context: Context) -> list[Section]:
             "discriminative-hsd",
             "Randomised Tukey HSD",
             "All pairs tested at once, without assuming a distribution: the chance of any false finding is below alpha."
-            " It asks how large the largest difference would be if the systems were the same.",
+            f" It asks how large the largest difference would be if the systems were the same.{OTHER_TESTS}",
             f"{label_caption(context.labels, settings)} Randomised Tukey HSD, two-tailed: the values of the systems"
             f" change places within each question, {PERMUTATIONS:,} permutations, seed {settings.seed}; p of a pair is"
             " the share of permutations whose largest difference of means reaches the observed one, which counts as one"

@@ -134,8 +134,7 @@ def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new
     if tau["tau"] is None:
         return f"{text} Tau is undefined."
     how_sure = f"95 % interval {tau['low']:.2f} to {tau['high']:.2f}; " if tau["low"] is not None else ""
-    between = "Tau between the order by seeds and the order by labels"
-    return f"{text} {between} is {tau['tau']:.2f} ({how_sure}n = {tau['questions']:,} questions)."
+    return f"{text} Tau, seeds against labels, is {tau['tau']:.2f} ({how_sure}n = {tau['questions']:,} questions)."
 
 
 def page_version(pool: Pool) -> str:

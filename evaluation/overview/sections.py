@@ -68,7 +68,7 @@ def _rankings(found: Json) -> Section:
             (Column("measure", "Measure", "measure"), lambda one: measure.label),
         ],
     )
-    tau_title = "Kendall's tau-b between the two orders, with its 95 % bootstrap interval"
+    tau_title = "Kendall's tau-b, seeds against labels, with its 95 % bootstrap interval"
     tau_columns = [Column(*names) for names in _TAUS]
     return Section(
         RANKINGS,

@@ -23,7 +23,7 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
     unsure = "in the same order in fewer than 95 % of the resamples"
     table = table_of(
         "order-now",
-        "Tau between the order now and resampled orders",
+        "Tau, now against resampled",
         [(measure.label, found[measure.name]) for measure in context.measures],
         [
             (Column("measure", "Measure", "measure"), lambda row: row[0]),
@@ -42,8 +42,9 @@ def _order(context: Context, found: dict[str, OrderConfidence]) -> Section:
     return Section(
         "order-now",
         "How sure the order is",
-        "Tau between the order of the systems now and their order when the questions are drawn again. Near 1 the order"
-        " would hold with other questions of the same kind; more labels open more questions.",
+        "Tau, now against resampled: between the order of the systems now and their order when the questions are drawn"
+        " again. Near 1 the order would hold with other questions of the same kind; more labels open more questions."
+        " It is not the tau of the results overview, seeds against labels, which says how much the labels changed.",
         f"{label_caption(context.labels, context.settings)} n = {evaluated(context.labels)}. Kendall's tau-b, mean and"
         f" {100 * LEVEL:g} % percentile interval of {RESAMPLES:,} bootstrap resamples of the questions, seed"
         f" {context.settings.seed}.",
@@ -64,8 +65,15 @@ def _order_chart(context: Context, found: dict[str, OrderConfidence]) -> Chart:
         series.append(series_of(measure.label, [i], mean, measure=i, **ends))
     ticks = named_ticks([measure.label for measure in context.measures])
     least = min((one.low for one in found.values() if one.defined), default=0.0)
-    label = "Tau between the order now and resampled orders, by measure"
-    return chart("points", label, series, y="Kendall's tau", yrange=[min(0.0, least) - 0.05, 1.05], xaxis=ticks)
+    label = "Tau, now against resampled, by measure"
+    return chart(
+        "points",
+        label,
+        series,
+        y="Kendall's tau, now against resampled",
+        yrange=[min(0.0, least) - 0.05, 1.05],
+        xaxis=ticks,
+    )
 
 
 def target_says(context: Context) -> str:
@@ -74,14 +82,16 @@ def target_says(context: Context) -> str:
     by = "For all systems, which a target always counts, by" if context.settings.systems else "By"
     content = order_figure(context.pool, aim.measure.name).content
     if content["low"] is None:
-        return f"{by} {aim.measure.label} tau is undefined: {NO_ORDER}. Nothing stops at a target."
+        return (
+            f"{by} {aim.measure.label} tau, now against resampled, is undefined: {NO_ORDER}. Nothing stops at a target."
+        )
     said = (
-        f"{by} {aim.measure.label}, tau between the order now and the order on resampled questions is"
+        f"{by} {aim.measure.label}, tau, now against resampled, is"
         f" {signed(content['tau'])} (95 % interval {signed(content['low'])} to {signed(content['high'])});"
         f" {content['undecided']} of {content['pairs']} pairs of systems are undecided."
     )
     if not aim.is_set:
-        return f"{said} The campaign has no target."
+        return f"{said} The campaign has no target; forecasts are for the usual {aim.target:.2f}."
     if is_reached(content, aim.target):
         return f"{said} The target of {aim.target:.2f} is reached: no further batch is released by itself."
     if content["undefined"]:
@@ -114,7 +124,9 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
         "order-pairs",
         "Undecided pairs",
         "The pairs of systems whose order the questions do not settle: they stand as now in fewer than 95 % of the"
-        " resamples. Systems that tie are undecided.",
+        " resamples. Systems that tie are undecided. This is a bootstrap of each pair alone, not corrected for the"
+        " number of pairs; the results overview asks for 97.5 %. For a claim about a pair, quote the randomised Tukey"
+        " HSD of Discriminative power.",
         f"The same resamples, {len(pairs):,} undecided pairs in all. The chart is of {first.label}: how often the"
         " system of the row is ahead of that of the column.",
         [table],

@@ -53,7 +53,7 @@ def by_work(context: Context) -> list[Section]:
 
 def _left(made: Plan) -> Section:
     names = {
-        "target": f"the interval of Kendall's tau begins at {made.aim.target:.2f}",
+        "target": f"the interval of tau, now against resampled, begins at {made.aim.target:.2f}",
         "budget": "the budget is used up",
         "pool": "the pool is judged",
     }
@@ -116,7 +116,7 @@ def left_says(made: Plan) -> str:
         forecast = f"is not forecast to begin at {tau} or above within the pool"
     else:
         forecast = f"is forecast to begin at {tau} or above in {in_words(target)} labels"
-    return f"{left} The 95 % interval of Kendall's tau by {made.aim.measure.label} {forecast}."
+    return f"{left} The 95 % interval of tau, now against resampled, by {made.aim.measure.label} {forecast}."
 
 
 def labels_left_say(work: Work) -> str:
@@ -148,7 +148,7 @@ def in_words(span: Span) -> str:
 
 def _history(context: Context, made: Plan) -> Section:
     found, measure = made.forecast, made.aim.measure
-    title = f"Tau by {measure.label} as judgements came"
+    title = f"Tau by {measure.label}, now against resampled, as judgements came"
     rooted = "1 less the lower end, times the root of the questions"
 
     def gap(point: Point) -> Cell:
@@ -171,8 +171,10 @@ def _history(context: Context, made: Plan) -> Section:
     judged, _, tau, low, high, _ = (list(values) for values in zip(*found.points, strict=True))
     band = {"low": low, "high": high} if all(map(math.isfinite, low)) else {}
     series = [series_of(measure.label, judged, numbers(tau), **band)]
-    target = {"y": made.aim.target, "name": f"target {made.aim.target:.2f}"}
-    kept = "" if made.aim.is_set else f" The campaign has no target; the forecast is for {made.aim.target:.2f}."
+    target = {"y": made.aim.target, "name": f"{'target' if made.aim.is_set else 'usual target'} {made.aim.target:.2f}"}
+    kept = (
+        "" if made.aim.is_set else f" The campaign has no target; the forecast is for the usual {made.aim.target:.2f}."
+    )
     return Section(
         "forecast",
         title,
@@ -183,7 +185,7 @@ def _history(context: Context, made: Plan) -> Section:
         " 1 / √questions from the last step, with judgements opening questions at the rate seen so far; the range is by"
         f" the best and the worst of the steps.{kept}",
         [table],
-        chart("lines", title, series, x="judgements", y="Kendall's tau", references=[target]),
+        chart("lines", title, series, x="judgements", y="Kendall's tau, now against resampled", references=[target]),
         notes=[f"No forecast: {found.reason}."] if found.reason else [],
     )
 
@@ -266,6 +268,6 @@ def stop_at_target(sender: Any, campaign: Campaign, **kwargs: Any) -> str:
     content = kept.content
     age = "" if is_fresh else f" This is of the first {content['judged']:,} judgements; later ones wait for a job."
     return (
-        f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau begins at"
-        f" {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"
+        f"The target is reached: by {parse_measure(campaign.target_measure).label} the 95 % interval of tau, now"
+        f" against resampled, begins at {content['low']:.2f}, and {campaign.target_tau:.2f} was asked for.{age}"
     )

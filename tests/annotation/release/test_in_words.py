@@ -48,8 +48,8 @@ def test_other_orders_limits_and_ends(campaign: Campaign) -> None:
     assert first == f"Annotators get 6 more triples in the order “Hedge”. {ORDERS['hedge'].description}"
     assert "at most 2 batches of 4, or a few more" in batches
     assert limits == (
-        "No batch follows once 1,200 labels are given or on their way or the ranking by micro MRR is sure enough (tau "
-        "of at least 0.9)."
+        "No batch follows once 1,200 labels are given or on their way or the ranking by micro MRR is sure enough (tau, "
+        "now against resampled, of at least 0.9)."
     )
     campaign.batch_size = 0
     assert what_happens(campaign) == [

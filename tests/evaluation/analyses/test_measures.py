@@ -15,6 +15,7 @@ from evaluation.sections.metrics import metrics
 from evaluation.sections.wording import most_often
 from evaluation.templatetags.cells import cell
 from pooling.models import Pool
+from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import (
     columns_of,
     context_of,
@@ -51,10 +52,22 @@ def test_change_is_the_difference_and_the_places_gained(labelled: Pool):
         sign = 1 if name == "micro_mr" else -1  # a small mean rank is a good one
         places = [rankdata([sign * round(of[s][name], 12) for s in systems], method="min") for of in (old, new)]
         moved = (places[0] - places[1]).astype(int).tolist()
-        cells = [row[column] for row in change.rows]
+        by_system = {row[0]: row[column] for row in change.rows}
+        cells = [by_system[system] for system in systems]
         assert [cell["value"] for cell in cells] == pytest.approx([new[s][name] - old[s][name] for s in systems])
         assert [cell["moved"] for cell in cells] == moved
         assert change.foot[column] == sum(map(bool, moved))
+
+
+@pytest.mark.parametrize("measure", ["macro_mrr", "micro_mr"])
+def test_systems_are_in_the_order_of_the_first_measure_in_every_table(labelled: Pool, measure: str):
+    sections = sections_of(ANALYSIS, context_of(labelled, measures=(measure, "map")))
+    table = sections["labels"].tables[0]
+    values = [row[1] for row in table.rows]
+    assert values == sorted(values, reverse=measure == "macro_mrr") and (0, 1) in table.best
+    names = [row[0] for row in table.rows]
+    assert all([row[0] for row in section.tables[0].rows] == names for section in sections.values())
+    assert names != context_of(labelled).systems
 
 
 def test_best_of_each_column_is_marked_but_judged_is_no_merit(labelled: Pool):
@@ -63,7 +76,7 @@ def test_best_of_each_column_is_marked_but_judged_is_no_merit(labelled: Pool):
     values = metrics(labelled, "current", names)["systems"]
     lowest = min(values, key=lambda s: values[s]["micro_mr"])
     highest = max(values, key=lambda s: values[s]["map"])
-    systems = list(values)
+    systems = [row[0] for row in table.rows]
     assert sorted(map(tuple, table.best)) == sorted([(systems.index(lowest), 1), (systems.index(highest), 2)])
 
 
@@ -99,13 +112,14 @@ def test_a_system_that_returned_nothing_has_no_mean_rank_and_no_place(labelled: 
     reason = context_of(labelled, cut).labels.values(["micro_mr"])["micro_mr"].reasons()[1]
     assert str(n) in reason
     rows = sections["labels"].tables[0].rows
-    assert rows[1][1:] == [{"value": None, "reason": reason}, 0.0, 0.0]
-    assert all(isinstance(rows[i][1], float) for i in (0, 2))
-    assert sections["change"].tables[0].rows[1][1] == {"value": None, "reason": reason, "moved": None}
+    assert rows[2] == ["distmult", {"value": None, "reason": reason}, 0.0, 0.0]  # by Micro MR, which it has not
+    assert all(isinstance(rows[i][1], float) for i in (0, 1))
+    changes = {row[0]: row[1] for row in sections["change"].tables[0].rows}
+    assert changes["distmult"] == {"value": None, "reason": reason, "moved": None}
     # the two others are compared with each other alone: nobody gains a place because a system has none
     values = [metrics(labelled, key, NAMES)["systems"] for key in ("seeds", "current")]
     behind = [of["transe"]["micro_mr"] > of["complex"]["micro_mr"] for of in values]
-    moved = [rows[1]["moved"] for rows in sections["change"].tables[0].rows]
+    moved = [changes[system]["moved"] for system in ("transe", "distmult", "complex")]
     assert moved == [int(behind[0]) - int(behind[1]), None, int(behind[1]) - int(behind[0])]
     assert any(note.endswith(f"Micro MR of DistMult; {reason}.") for note in sections["labels"].notes)
 
@@ -143,8 +157,9 @@ def test_change_is_written_with_its_sign_and_its_places(labelled: Pool):
     assert cell({"value": 0.5, "moved": 0}, "change") == "+0.5000"
     change = sections_of(ANALYSIS, context_of(labelled, measures=("micro_mr",)))["change"].content()["tables"][0]
     head, *lines = csv_text(change).splitlines()
-    assert head == "system,micro_mr,micro_mr_moved"
-    assert lines[:3] == [f"{row[0]},{row[1]['value']!r},{row[1]['moved']}" for row in change["rows"]]
+    assert head == "system,micro_mr,micro_mr_moved,system_name"
+    rows = change["rows"]
+    assert lines[:3] == [f"{s},{c['value']!r},{c['moved']},{shown_name(s)}" for s, c in rows]
 
 
 def test_caption_says_how_assumed_negatives_count(labelled: Pool):

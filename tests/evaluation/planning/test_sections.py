@@ -64,11 +64,14 @@ def test_the_target_is_told_with_its_measure(labelled: Pool):
     def finding(*systems: str) -> str:
         return sections_of(ANALYSIS, context_of(labelled, systems=systems))["order-now"].finding
 
-    assert finding().startswith("By Micro MRR, tau between ") and finding().endswith("The campaign has no target.")
+    assert finding().startswith("By Micro MRR, tau, now against ")
+    assert finding().endswith("The campaign has no target; forecasts are for the usual 0.90.")
+    sections = sections_of(ANALYSIS, context_of(labelled))
+    assert sections["forecast"].chart.data["references"] == [{"y": 0.9, "name": "usual target 0.90"}]
     assert finding("transe", "complex") == f"For all systems, which a target always counts, b{finding()[1:]}"
     campaign = open_campaign(labelled)
     Campaign.objects.filter(pk=campaign.pk).update(target_tau=0.95, target_measure="map@20")
-    assert finding().startswith("By MAP@20, tau between ")
+    assert finding().startswith("By MAP@20, tau, now against ")
     assert "The target is not reached: it is that the interval begins at 0.95 or above, no pair" in finding()
     kept = order_figure(labelled, "map@20")
     kept.content |= {"low": 0.96, "undecided": 0, "undefined": 3}
@@ -181,7 +184,7 @@ def test_the_forecast_is_told_of_the_interval(labels: Span, told: str):
     found = Forecast("micro_mrr", 0.9, [], None, labels)
     made = Plan(Aim(parse_measure("micro_mrr"), 0.9, False, None), WORK, Pace(None, 0, 0), found)
     assert left_says(made).endswith(
-        f" labels are left to the end of the pool. The 95 % interval of Kendall's tau by Micro MRR {told}"
+        f" labels are left to the end of the pool. The 95 % interval of tau, now against resampled, by Micro MRR {told}"
     )
 
 
@@ -337,7 +340,9 @@ def test_one_system_has_no_order_and_no_forecast(labelled: Pool):
         system.run.delete()
     sections = sections_of(ANALYSIS, context_of(labelled))
     assert sections["order-now"].tables[0].rows[0][1] == {"value": None, "reason": NO_ORDER}
-    assert sections["order-now"].finding == f"By Micro MRR tau is undefined: {NO_ORDER}. Nothing stops at a target."
+    assert sections["order-now"].finding == (
+        f"By Micro MRR tau, now against resampled, is undefined: {NO_ORDER}. Nothing stops at a target."
+    )
     assert sections["order-pairs"].tables[0].rows == []
     assert "There is no forecast for tau 0.90: tau is undefined" in sections["left"].finding
 

@@ -52,7 +52,8 @@ def test_nothing_stops_without_a_target_or_a_figure(campaign: Campaign):
 def test_it_stops_when_the_interval_begins_at_the_target(campaign: Campaign, low: float | None, stops: bool):
     keep(campaign, low)
     said = (
-        f"The target is reached: by Micro MRR the 95 % interval of tau begins at {low:.2f}, and 0.90 was asked for."
+        f"The target is reached: by Micro MRR the 95 % interval of tau, now against resampled, begins at {low:.2f},"
+        " and 0.90 was asked for."
         if low
         else ""
     )

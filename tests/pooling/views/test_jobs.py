@@ -42,6 +42,8 @@ def test_pace_counts_in_the_unit_of_the_job(graph):
     now = pace_of(building)
     assert (now.done, now.total, now.unit, now.per_second) == (20, 100, "questions", 10)
     assert pace_of(make_job(state=JobState.QUEUED)).seconds_so_far is None
+    ending = make_job(PoolingJob.BUILD_POOL, pool=building.pool, done=20, total=100, seconds_left=0.4)
+    assert ending.time_left is None
     begun = make_job(PoolingJob.BUILD_POOL, pool=building.pool, done=4, total=100, seconds_left=8)
     assert (pace_of(begun).seconds_left, pace_of(begun).per_second) == (None, 12)  # a guess is not told as a time
     over = make_job(state=JobState.DONE, finished_at=timezone.now(), seconds_left=3)
