@@ -181,7 +181,7 @@ KEYWORDS: dict[str, str | Promise] = {
     "evaluation-labels": "compare labels, frozen qrels",
     "evaluation-report": "print, one file, download a report",
     "papers": "tables, figures",
-    "export": "test set, completed test set, freeze, freeze qrels, qrels, download, TREC, licence, citation",
+    "export": "test set, completed test set, freeze, freeze qrels, qrels, cite, download, TREC, licence, citation",
     "analysis/measures": "MRR, MAP, nDCG, Hits",
     "analysis/correlation": "tau, Kendall, rank correlation, which ranking is reliable, trustworthy",
     "analysis/stability": "tau, reliability, reliable, trustworthy, fewer labels, how many questions, how many labels",

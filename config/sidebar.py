@@ -25,6 +25,7 @@ class Item(NamedTuple):
     query: str = ""
     counted: str = ""  # name of the count beside it: see evaluation/views/frame.py
     own_label: str = ""  # of an analysis, its title; of a page that is headed by a name, what it shows
+    title: str = ""  # shown on hover, of an item that does more than its label says
 
     @property
     def label(self) -> str:
@@ -124,7 +125,7 @@ _BEFORE_RESULTS = (
     ),
     _entry("quality", "Quality", Item("quality"), Item("annotators", Right.MANAGE), Item("checks", Right.MANAGE)),
 )
-_EXPORT = _entry("export", "Export", Item("export"))
+_EXPORT = _entry("export", "Export", Item("export", title="Freeze qrels and export"))
 
 
 @cache
@@ -141,6 +142,7 @@ class Link(NamedTuple):
     url: str
     current: bool
     counted: str
+    title: str
 
 
 class OpenGroup(NamedTuple):
@@ -185,7 +187,7 @@ def entries_of(
     shown = []
     for entry, permitted_groups in allowed:
         links = [
-            (label, [Link(item.label, item.url(pool, graph), item is here, item.counted) for item in items])
+            (label, [Link(item.label, item.url(pool, graph), item is here, item.counted, item.title) for item in items])
             for label, items in permitted_groups
             if items
         ]

@@ -91,7 +91,7 @@ def _pool_pages(typed: Typed, person: User, pools: Iterable[Pool]) -> Iterator[H
             for item in group.items:
                 if has_right(person, item.right):
                     for pool in pools:
-                        about = " · ".join(filter(None, (pool.name, entry.label, group.label)))
+                        about = " · ".join(filter(None, (pool.name, item.title or entry.label, group.label)))
                         yield from typed.page(item.page, item.label, about, partial(item.url, pool, pool.graph))
 
 

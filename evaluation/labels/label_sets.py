@@ -245,9 +245,9 @@ def label_sets(pool: Pool, person: User | AnonymousUser) -> list[LabelChoice]:
     Label sets of a time ("until") are endless and left out.
     """
     choices = [
-        LabelChoice("seeds", "seeds only", "Whole label sets"),
+        LabelChoice("seeds", "seeds only: the sampled test triples", "Whole label sets"),
         LabelChoice("current", "current labels", "Whole label sets"),
-        LabelChoice("full-test", "full test", "Whole label sets"),
+        LabelChoice("full-test", "full test: all test triples of the graph", "Whole label sets"),
     ]
     choices += [
         LabelChoice(f"depth:{depth}", f"labels to depth {depth}", "Pool depth") for depth in range(pool.depth + 1)

@@ -93,6 +93,7 @@ def test_what_is_named_as_typed_comes_before_what_begins_so_and_what_holds_it(wo
 WORDS = {
     "freeze": "/pools/town-pool/export",
     "qrels": "/pools/town-pool/export",
+    "cite": "/pools/town-pool/export",
     "test set": "/pools/town-pool/export",
     "download": "/pools/town-pool/export",
     "disputes": "/pools/town-pool/campaign/triples?state=disputed",

@@ -48,6 +48,14 @@ def test_a_manager_sees_seven_entries_and_each_page_of_them_answers(world: dict,
         assert current(found)[1] == [link["href"]], link["href"]
 
 
+def test_freezing_is_found_in_the_sidebar_and_the_search(world: dict, sign_in):
+    client = sign_in("manager")
+    (link,) = [one for one in links(client.get("/pools/town-pool")) if one["href"] == "/pools/town-pool/export"]
+    assert (link.text, link["title"]) == ("Export", "Freeze qrels and export")
+    shown = client.get("/search?q=qrels&pool=town-pool").content.decode()
+    assert "town-pool · Freeze qrels and export" in shown
+
+
 def test_a_researcher_sees_what_they_may_open(world: dict, sign_in):
     client = sign_in("researcher")
     page = client.get("/pools/town-pool")

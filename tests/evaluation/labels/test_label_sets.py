@@ -375,9 +375,9 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
     import_qrels(labelled, "theirs", line.encode(), "file")
     boss, guest = make_person("boss", "manager"), make_person("guest", "researcher")
     common = [
-        ("seeds", "seeds only", "Whole label sets"),
+        ("seeds", "seeds only: the sampled test triples", "Whole label sets"),
         ("current", "current labels", "Whole label sets"),
-        ("full-test", "full test", "Whole label sets"),
+        ("full-test", "full test: all test triples of the graph", "Whole label sets"),
         *((f"depth:{d}", f"labels to depth {d}", "Pool depth") for d in range(6)),
         ("qrels:v1", "qrels v1", "Frozen qrels"),
         ("imported:theirs", "imported theirs", "Imported qrels"),
@@ -396,7 +396,7 @@ def test_choices_of_a_pool_name_annotators_to_managers_only(labelled: Pool, djan
     ]
     for choice in label_sets(labelled, guest):
         chosen = label_set(labelled, pool_table(labelled), choice.key)
-        assert (chosen.key, chosen.name.removeprefix("labels of ")) == (choice.key, choice.name)
+        assert (chosen.key, chosen.name.removeprefix("labels of ")) == (choice.key, choice.name.partition(":")[0])
     Slot.objects.filter(annotator=people[0]).update(number=ADJUDICATION)
     assert [choice.name for choice in label_sets(labelled, guest)[-2:]] == ["annotator 1", "adjudicator 2"]
     assert label_set(labelled, pool_table(labelled), "annotator:2").name == "labels of adjudicator 2"
