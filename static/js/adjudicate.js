@@ -39,11 +39,14 @@ function say(problem) {
 function wait(answer) {
   chosen = answer;
   box.classList.toggle("causes-wanted", Boolean(answer));
+  for (const button of causes) button.setAttribute("aria-disabled", String(!answer)); // pressed all the same, they say what comes first
+  if (!answer) markCause(null);
   page.bar.mark(answer);
 }
 
+// The reason that is chosen: "" is in words, null is none.
 function markCause(value) {
-  for (const button of causes) button.setAttribute("aria-pressed", String(Boolean(value) && button.dataset.cause === value));
+  for (const button of causes) button.setAttribute("aria-pressed", String(button.dataset.cause === value));
 }
 
 function open(name) {
@@ -154,7 +157,10 @@ function decide(value) {
 
 function write() {
   if (!one.current()) return;
-  if (chosen) page.say("info", WRITE);
+  if (chosen) {
+    page.say("info", WRITE);
+    markCause("");
+  }
   one.fold.focus(reason);
 }
 
@@ -174,7 +180,7 @@ const one = new Disputes(page, words, SAID, {
     say(null);
     wait(done?.given?.answer ?? "");
     returning.disabled = Boolean(done); // it is decided, and may only be decided anew
-    markCause(done?.given?.cause ?? "");
+    markCause(done?.given ? done.given.cause || (comment ? "" : null) : null);
     tell();
   },
   linkChanged: tell,

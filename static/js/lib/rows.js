@@ -206,6 +206,7 @@ export class Rows {
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
     this.rows.get(slot)?.activate(true);
+    document.querySelector("[data-about]").textContent = this.rows.get(slot)?.candidate.label ?? "";
     this.page.bar.enable(slot !== null);
     this.markBar();
   }

@@ -327,6 +327,34 @@ def test_by_pointer_alone(no_links, open_page) -> None:
     assert [(given, why) for given, _, why in answers()] == [("N", ""), ("Y", ""), ("?", "unknown")]
 
 
+def test_on_a_phone_the_bar_names_the_row_that_unfolded_evidence_covers(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group", width=360)
+    page.set_viewport_size({"width": 360, "height": 740})
+    ready(page)
+    about, zone = page.locator(".answer-about"), page.locator(".zone-rows").bounding_box()
+    expect(about).to_be_hidden()
+    page.locator("[data-fold]:visible").click()
+    expect(about).to_be_in_viewport(ratio=1)
+    for _ in range(2):
+        expect(about.locator("strong")).to_have_text(candidate(row_at(page)))
+        page.locator('[data-bar] [data-answer="N"]').click()
+        settle(page)
+        page.locator('[data-fold][aria-expanded="false"]:visible').click()
+    assert page.locator(".zone-rows").bounding_box() == zone
+
+
+def test_chosen_answer_is_not_wider(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    last = rows(page).first.locator('[data-give="?"]')
+    before = last.bounding_box()
+    for answer in "YN":
+        rows(page).first.locator(f'[data-give="{answer}"]').click()
+        settle(page)
+        expect(rows(page).first.locator(f'[data-give="{answer}"]')).to_have_attribute("aria-pressed", "true")
+        assert last.bounding_box() == before
+
+
 def test_refusal_by_the_server_opens_the_row_with_the_reason(world, open_page) -> None:
     page = open_page(world.ann, view="group")
     ready(page)
