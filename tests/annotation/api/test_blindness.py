@@ -378,7 +378,7 @@ def test_late_answer_tells_only_that_somebody_has_the_slot(world, ann, other) ->
         "items": [],
         "sources": {},
         "state": "open",
-        "message": "Your time was over and somebody else has this question. Your answer is kept, but doesn’t count.",
+        "message": "Your time was over and somebody else has this statement. Your answer is kept, but doesn’t count.",
     }
 
 
