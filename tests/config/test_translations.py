@@ -56,7 +56,7 @@ def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answer
     questions = {
         "Another dispute of this question",
         "By question",
-        "By question: No for the remaining rows; Undo takes it back",
+        "By question: No for the remaining rows; Undo within 10 seconds takes all back",
         "By question: a link for this row alone",
         "By question: another row",
         "By question: the next question, when all rows are answered",

@@ -23,7 +23,7 @@ def run(monkeypatch) -> Run:
     """run("build_pool", "town", …): what it wrote to standard output and to standard error."""
 
     @contextlib.contextmanager
-    def at_once() -> Iterator[Callable[[], None]]:
+    def at_once(queues: object = ()) -> Iterator[Callable[[], None]]:
         def do_queued_jobs() -> None:
             for job in Job.objects.filter(state=JobState.QUEUED).order_by("id"):
                 execute(job.pk, "test")
