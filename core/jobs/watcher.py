@@ -33,6 +33,11 @@ LOOK_SECONDS = 1.0
 # RabbitMQ ends the channel of a message that is not acknowledged for 30 minutes; a job may take longer
 HELD_SECONDS = 600.0
 
+# Celery forks another process when one dies. Forked while SQLite's file is open here, it would close the file for both,
+# which can damage it: so no process is forked during a look, and SQLite is closed after each.
+_look = threading.RLock()
+os.register_at_fork(before=_look.acquire, after_in_parent=_look.release, after_in_child=_look.release)
+
 
 def process_name(worker: str, pid: int) -> str:
     """Return the name of a process of a worker, as the rows of its jobs have it."""
@@ -43,11 +48,14 @@ def watch(consumer: Any, over: threading.Event) -> None:
     """Watch until `over` is set; an error is logged, and the next look tries again."""
     watcher = _Watcher(consumer, over)
     while True:
-        try:
-            watcher.look()
-        except Exception:  # a watcher that falls silent counts as a dead worker
-            logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
-            connection.close()
+        with _look:
+            try:
+                watcher.look()
+            except Exception:  # a watcher that falls silent counts as a dead worker
+                logger.warning("worker %s could not write its heartbeat", consumer.hostname, exc_info=True)
+                connection.close()
+            if connection.vendor == "sqlite":
+                connection.close()
         if over.wait(min(LOOK_SECONDS, settings.JOB_HEARTBEAT_SECONDS)):
             connection.close()
             return

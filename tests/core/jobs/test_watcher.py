@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -224,3 +227,29 @@ def test_needs_are_written_when_a_job_is_started(monkeypatch):
     assert lifecycle.start_job(EvaluationJob.EXPORT).needs == 7
     assert lifecycle.start_job(EvaluationJob.EVALUATE).needs == 0
     assert queues.kinds_of(["cpu", "gpu"]) == list(lifecycle.JOB_TYPES)
+
+
+@pytest.mark.filterwarnings("ignore:This process")  # forking beside threads is what this is about
+def test_no_process_is_forked_while_the_watcher_uses_the_database(monkeypatch):
+    """Celery forks where a process died; a copy of an open SQLite file, closed in it, damages the database."""
+    looking, over = threading.Event(), threading.Event()
+
+    def look(self) -> None:
+        looking.set()
+        time.sleep(0.5)
+        looking.clear()
+
+    monkeypatch.setattr(watcher._Watcher, "__init__", lambda self, *args: None)
+    monkeypatch.setattr(watcher._Watcher, "look", look)
+    thread = threading.Thread(target=watcher.watch, args=(SimpleNamespace(hostname="w"), over))
+    thread.start()
+    try:
+        for _ in range(3):
+            assert looking.wait(5)
+            child = os.fork()
+            if child == 0:
+                os._exit(int(looking.is_set()))
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        over.set()
+        thread.join()
