@@ -172,7 +172,7 @@ def test_work_gives_its_job_back_when_it_is_stopped_and_ends_when_it_is_idle(sit
     try:
         site.wait(lambda: site.system.get("epochs_done", 0) >= 1, 300, "the first epoch")  # type: ignore[operator]
         first.send_signal(signal.SIGTERM)
-        assert first.wait(timeout=30) == 0
+        assert first.wait(timeout=90) == 0
         assert (site.job["state"], site.job["deaths"]) == ("queued", 0)
         assert site.row("SELECT count(*) AS n FROM core_worker")["n"] == 0
     finally:
