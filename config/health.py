@@ -1,7 +1,7 @@
 """Tell load balancers and monitors how the site is: /healthz (this process answers), /readyz (what it needs works).
 
-Both answer before any other middleware, so that they need no known host name, no https, no session and no sign-in. They
-name what fails and nothing about it: reasons are in the log.
+Both answer before the middleware that refuses requests, so that they need no known host name, no https, no session and
+no sign-in. They name what fails and nothing about it: reasons are in the log.
 """
 
 import logging
@@ -19,8 +19,7 @@ from django.http.response import HttpResponseBase
 from config.celery import app as celery_app
 from core.files import bucket
 from core.files.bucket import StoreError
-from core.jobs.queues import able_workers
-from core.jobs.registry import JOB_TYPES
+from core.jobs.queues import able_workers, queue_states
 
 logger = logging.getLogger(__name__)
 SECONDS = 2  # that a broker or a store is waited for
@@ -40,8 +39,7 @@ class Health:
             found = {name: _works(name, check) for name, check in CHECKS.items()}
             # without a worker or a cache the site still takes labels
             ready = found["database"] == "ok"
-            found_or_not = {"status": "ok" if ready else "failed", **found}
-            return JsonResponse(found_or_not, status=200 if ready else 503)
+            return JsonResponse({"status": "ok" if ready else "failed", **found}, status=200 if ready else 503)
         return self.get_response(request)
 
 
@@ -95,8 +93,7 @@ def _try_store() -> None:
 
 def _workers() -> str:
     """Return the queues that no worker serves."""
-    served = {queue for worker in able_workers() for queue in worker.queue_names}
-    missing = sorted({kind.queue for kind in JOB_TYPES.values()} - served)
+    missing = [one.name for one in queue_states(able_workers()) if not one.workers]
     return f"none for {', '.join(missing)}" if missing else "ok"
 
 

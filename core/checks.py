@@ -9,13 +9,13 @@ from django.db.migrations.loader import MigrationLoader
 
 from core.files import bucket
 from core.files.bucket import StoreError
+from core.version import APPS
 
 HINT = (
     "Databases from before November 2026 cannot be carried over. Start with an empty one: move the folder var away, "
     "or set DATABASE_URL and ARTIFACT_ROOT to new places."
 )
 STORE_HINT = "docs/settings.md describes the variables: Artifacts in a store."
-APPS = ("core", "pooling", "annotation", "evaluation")
 
 
 @register(Tags.database)

@@ -1,6 +1,6 @@
 """Make a system of a model that another program trained: our code then ranks it like our own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,6 @@ def import_model(
     Entities and relations are found by their keys; the model must have exactly those of the graph.
     """
     from pooling.scoring.checkpoints import BEST, write_checkpoint
-    from pooling.scoring.scorer import load_scorer
 
     check_name(graph, name)
     arrays = open_graph(graph)
@@ -48,7 +47,7 @@ def import_model(
     folder = artifact_path(relative)
     try:
         write_checkpoint(folder / BEST, {"model": state, "epoch": 0, "identity": f"imported: {model.words}"})
-        mrr = _validation_mrr(load_scorer, folder, model.kind, arrays, settings, watch)
+        mrr = _validation_mrr(folder, model.kind, arrays, settings, watch)
         done: dict[str, Any] = {"state": SystemState.TRAINED, "artifact": relative, "sha256": sha256_of(folder / BEST)}
         done |= {"note": f"imported: {model.words}"[:300], "validation_mrr": mrr}
         publish(relative)
@@ -65,13 +64,14 @@ def import_model(
 
 
 def _validation_mrr(
-    load: Callable[..., Any], folder: Path, kind: str, graph: GraphArrays, settings: dict[str, Any], watch: Watch
+    folder: Path, kind: str, graph: GraphArrays, settings: dict[str, Any], watch: Watch
 ) -> float | None:
     from pooling.scoring.ranking import validation_mrr
     from pooling.scoring.ranks import NotFinite
+    from pooling.scoring.scorer import load_scorer
 
     try:
-        scorer = load(kind, folder, *graph.shape, settings, train=graph.train)
+        scorer = load_scorer(kind, folder, *graph.shape, settings, train=graph.train)
         return validation_mrr(scorer, graph.train, graph.valid, graph.shape[1], size=SAMPLE, seed=0, watch=watch)
     except NotFinite as error:
         raise ModelError(f"The model gives scores that are no numbers: {error}. Nothing was imported.") from error

@@ -41,6 +41,14 @@ def file_of(folder: Path, *names: str) -> Path:
     raise ModelError(f"{folder} has no {' or '.join(names)}: give the folder that holds it.")
 
 
+def in_order(pairs: Sequence[tuple[int, str]], file: str) -> list[str]:
+    """Return names in order of their ids; ModelError unless the ids are 0 to n - 1, each once."""
+    rows = dict(pairs)
+    if sorted(rows) != list(range(len(pairs))):
+        raise ModelError(f"{file}: ids are not 0 to {len(pairs) - 1:,}, each once.")
+    return [rows[i] for i in range(len(rows))]
+
+
 def two_tables(entity: "Tensor", relation: "Tensor") -> "dict[str, Tensor]":
     """Return the state of a model with one table of entities [E, …] and one of relations [R or 2R, …]."""
     return {ENTITY + TABLE: entity, RELATION + TABLE: relation}

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.files.lines import ON_SERVER, LinesError, lines_of
-from pooling.training.outside.base import ModelError, OutsideModel, file_of, interleaved, two_tables
+from pooling.training.outside.base import ModelError, OutsideModel, file_of, in_order, interleaved, two_tables
 from pooling.training.outside.inert import Inert, read_inert
 
 if TYPE_CHECKING:
@@ -84,12 +84,10 @@ def _ours(model: str, norm: Any, entity: "Tensor", relation: "Tensor") -> "tuple
 def _keys(path: Path) -> list[str]:
     """Return the names of a file `id<TAB>name`, in order of their ids."""
     try:
-        pairs = [text.split("\t") for _, text in lines_of(path, ON_SERVER)]
-        rows = {int(pair[0]): pair[1] for pair in pairs}
+        rows = [text.split("\t") for _, text in lines_of(path, ON_SERVER)]
+        pairs = [(int(row[0]), row[1]) for row in rows]
     except (LinesError, ValueError, IndexError) as error:
         raise ModelError(
             f"{path.name} cannot be read ({error}): copy it from the folder of LibKGE's dataset."
         ) from error
-    if sorted(rows) != list(range(len(pairs))):
-        raise ModelError(f"{path.name}: ids are not 0 to {len(pairs) - 1:,}, each once.")
-    return [rows[i] for i in range(len(rows))]
+    return in_order(pairs, path.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pooling.systems.pykeen_model import MODELS, PREFIX
-from pooling.training.outside.base import ENTITY, TABLE, ModelError, OutsideModel, file_of
+from pooling.training.outside.base import ENTITY, TABLE, ModelError, OutsideModel, file_of, in_order
 from pooling.training.outside.inert import Inert, read_inert
 
 if TYPE_CHECKING:
@@ -41,15 +41,13 @@ def _keys(path: Path) -> list[str]:
     """Return the names of a table `id, label`, in order of their ids."""
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-            rows = {int(row["id"]): row["label"] for row in csv.DictReader(file, delimiter="\t")}
+            pairs = [(int(row["id"]), row["label"]) for row in csv.DictReader(file, delimiter="\t")]
     except (OSError, EOFError, UnicodeDecodeError, KeyError, TypeError, ValueError, csv.Error) as error:
         raise ModelError(
             f"{path.parent.name}/{path.name} cannot be read ({error}): it says which row of the model is which; save "
             "the result of the pipeline with save_training=True, from triples with labels."
         ) from error
-    if sorted(rows) != list(range(len(rows))):
-        raise ModelError(f"{path.parent.name}/{path.name}: ids are not 0 to {len(rows) - 1:,}, each once.")
-    return [rows[i] for i in range(len(rows))]
+    return in_order(pairs, f"{path.parent.name}/{path.name}")
 
 
 def _tensors(module: Inert, before: str = "") -> "Iterator[tuple[str, Tensor]]":

@@ -43,7 +43,7 @@ def sent(monkeypatch) -> list[str]:
 
 @pytest.fixture
 def memory(monkeypatch):
-    """Give this machine a device of so many bytes."""
+    """Set the memory of this machine, in bytes."""
 
     def use(number: int) -> None:
         for module in (execution, watcher):

@@ -34,7 +34,7 @@ def triples(entities, count, seed=0):
 
 
 def scorers(name):
-    """The same weights on the CPU and on the GPU."""
+    """Return scorers with equal weights, one on the CPU and one on the GPU."""
     train = triples(ENTITIES, 4000)
     settings = resolve_settings(name, ENTITIES, len(train), {"embedding_dim": 32})
     spec = get_model(name)
