@@ -1,6 +1,7 @@
 // The search that Ctrl+K and every link to it open in a dialog. Escape closes it with one press.
 const dialog = document.querySelector("#search");
 const opener = document.querySelector("[data-search]");
+let found = Promise.resolve(); // what was typed last
 
 async function load(text, signal) {
   const address = new URL(opener.href);
@@ -36,7 +37,6 @@ async function openSearch() {
   const input = dialog.querySelector("input[type=search]");
   input.focus();
   let waiting = null;
-  let found = Promise.resolve();
   input.addEventListener("input", () => {
     waiting?.abort();
     waiting = new AbortController();
@@ -44,7 +44,7 @@ async function openSearch() {
   });
   dialog.querySelector("form").addEventListener("submit", async (event) => {
     event.preventDefault();
-    await found; // what was typed last
+    await found;
     const first = dialog.querySelector("[data-found] a");
     if (first) location.assign(first.href);
   });
@@ -61,7 +61,8 @@ async function find(text, signal) {
   }
 }
 
-function move(step) {
+async function move(step) {
+  await found; // else what has the focus is replaced a moment later
   const stops = [dialog.querySelector("input[type=search]"), ...dialog.querySelectorAll("[data-found] a")];
   const at = stops.indexOf(document.activeElement);
   stops[(at + step + stops.length) % stops.length].focus();

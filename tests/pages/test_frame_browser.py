@@ -163,12 +163,16 @@ def test_in_the_search_the_pointer_and_what_enter_opens_look_different_and_touch
     page = window(browser, live_server, world["manager"], 1280)
     page.goto("/")
     type_in_search(page, "pool")
+    page.keyboard.press("ArrowDown")
+    page.locator("#search [data-found] a:focus").wait_for()  # the arrow waits for what was typed last
+    page.keyboard.press("ArrowUp")
+    page.locator("#search input:focus").wait_for()
     links = page.locator("#search [data-found] a")
-    links.nth(1).wait_for()
     links.nth(1).hover()
     colour = "link => getComputedStyle(link).backgroundColor"
     assert links.nth(0).evaluate(colour) != links.nth(1).evaluate(colour)
     page.keyboard.press("ArrowDown")
+    page.locator("#search [data-found] a:focus").wait_for()
     heading = page.locator("#search [data-found] h2").first.bounding_box()
     assert heading["y"] + heading["height"] <= links.nth(0).bounding_box()["y"] - 2
     assert links.nth(0).evaluate("link => parseFloat(getComputedStyle(link).outlineOffset)") <= -2  # within the link
