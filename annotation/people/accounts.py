@@ -18,7 +18,7 @@ from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
 from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
-from annotation.people.names import looks_like_one_of, skeleton
+from annotation.people.names import has_unseen, looks_like_one_of, skeleton
 from core import clock
 from core.people.audit_log import record
 from core.people.roles import CampaignRole, SiteRole
@@ -82,6 +82,8 @@ def make_account(username: str, password: str | None, email: str = "") -> User:
     user = User(username=User.normalize_username(username), email=email)
     if skeleton(user.username).startswith(PSEUDONYM):
         raise PersonError(NO_NAME.format(username, _("erased people have such names.")))
+    if has_unseen(user.username):
+        raise PersonError(NO_NAME.format(username, User.username_validator.message))
     if User.objects.filter(username__iexact=user.username).exists():
         raise PersonError(NAME_TAKEN.format(username))
     if looks_like_one_of(user.username, User.objects.values_list("username", flat=True).iterator()):

@@ -8,17 +8,34 @@ _ACCENTS = dict.fromkeys(range(0x300, 0x370))
 _DIGITS = str.maketrans("01", "ol")
 
 
+_UNSEEN = frozenset("\u115f\u1160\u3164\uffa0")  # fillers of Hangul: letters to Unicode, blank to people
+
+
 def looks_like_one_of(name: str, others: Iterable[str]) -> bool:
     """Return whether a name can be taken for another one, as in Unicode's report 39 on security mechanisms."""
-    own = skeleton(name)
-    return any(skeleton(other) == own for other in others)
+    own = _looks(name)
+    return any(own & _looks(other) for other in others)
 
 
-def skeleton(name: str) -> str:
-    """Return a text that names have in common if they look alike: "anna" of "Аnna" (Cyrillic А), "ANNA" and "Änna"."""
+def has_unseen(name: str) -> bool:
+    """Return whether a name has a letter that nobody sees."""
+    return not _UNSEEN.isdisjoint(name)
+
+
+def _looks(name: str) -> set[str]:
+    """Return the skeletons of a name: a capital I is an i in small letters, and looks like a small L."""
+    return {skeleton(name), skeleton(name, i="l")}
+
+
+def skeleton(name: str, *, i: str = "i") -> str:
+    """Return a text that names have in common if they look alike: "anna" of "Аnna" (Cyrillic А), "ANNA" and "Änna".
+
+    `i` is what a capital I is taken for.
+    """
     plain, letters = unicodedata.normalize("NFKD", name).translate(_ACCENTS), _latin()
     # before and after: В looks like B, its small letter в like no Latin one; σ looks like o, and Σ like no Latin one
-    return plain.translate(letters).casefold().translate(letters).casefold().translate(_DIGITS)
+    small = plain.translate(letters).replace("I", i).casefold().translate(letters).casefold()
+    return small.translate(_DIGITS).replace("rn", "m")
 
 
 @cache

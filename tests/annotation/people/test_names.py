@@ -26,6 +26,11 @@ PASSWORD = "a long pass phrase"
         ("straße", "strasse"),
         ("сосо", "coco"),  # all of it Cyrillic
         ("soña", "sona"),
+        ("aIice", "alice"),  # capital I
+        ("alice", "aIice"),
+        ("anna-I", "anna-1"),
+        ("AIICE", "aiice"),
+        ("rnary", "mary"),
     ],
 )
 def test_names_that_look_alike(name: str, other: str) -> None:
@@ -33,7 +38,8 @@ def test_names_that_look_alike(name: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("anna", "hanna"), ("анна", "anna"), ("ann1", "ann2"), ("ian", "lan"), ("a.b", "a-b")]
+    ("name", "other"),
+    [("anna", "hanna"), ("анна", "anna"), ("ann1", "ann2"), ("ian", "lan"), ("Ina", "una"), ("a.b", "a-b")],
 )
 def test_names_that_look_different(name: str, other: str) -> None:
     assert not looks_like_one_of(name, [other])
@@ -65,3 +71,12 @@ def test_names_are_kept_and_found_in_one_form() -> None:
     made, password = add_person("ｒita", "researcher")
     assert (made.username, bool(password)) == ("rita", True)
     assert add_person("ｒita", "manager") == (made, None)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["anna\u115f", "an\u1160na", "\u3164", "anna\uffa0"])
+def test_name_with_a_letter_that_nobody_sees_is_refused(name: str) -> None:
+    make_account("anna", PASSWORD)
+    with pytest.raises(PersonError):
+        make_account(name, PASSWORD)
+    assert User.objects.count() == 1
