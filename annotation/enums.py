@@ -126,6 +126,25 @@ class AnnotationJob(models.TextChoices):
 
     OPEN_CAMPAIGN = "open-campaign", "open campaign"
     RELEASE = "release-triples", "release triples"
+    SEND_WEBHOOKS = "send-webhooks", "send webhooks"
+
+
+class WebhookEvent(models.TextChoices):
+    """What a webhook can tell of."""
+
+    JOB = "job-ended", "a job ended"
+    QRELS = "qrels-frozen", "qrels were frozen"
+    LABELS = "items-settled", "10 %, 20 %, … 100 % of the items of a campaign are settled"
+    REPORT = "report", "somebody reported a statement"
+    STALLED = "campaign-stalled", "a campaign stalled"
+
+
+class DeliveryState(models.TextChoices):
+    """States of a message of a webhook."""
+
+    WAITING = "waiting"
+    SENT = "sent", "arrived"
+    FAILED = "failed", "given up"
 
 
 class AnnotationAct(models.TextChoices):
@@ -166,4 +185,9 @@ class AnnotationAct(models.TextChoices):
     TRAINING_WAIVED = "training-waived", "let a person through the training"
     RECHECK_DRAWN = "recheck-drawn", "drew a re-check sample"
     LABELS_IMPORTED = "labels-imported", "imported labels"
+    WEBHOOK_ADDED = "webhook-added", "added a webhook"
+    WEBHOOK_CHANGED = "webhook-changed", "changed a webhook"
+    WEBHOOK_SECRET = "webhook-secret", "made a new secret of a webhook"
+    WEBHOOK_SWITCHED = "webhook-switched", "switched a webhook on or off"
+    WEBHOOK_REMOVED = "webhook-removed", "removed a webhook"
     HOURS_EXPORTED = "hours-exported", "downloaded the hours of people"

@@ -44,6 +44,10 @@ class EvidenceError(UserError):
     """Refuse an evidence link that does not show where the answer comes from."""
 
 
+class WebhookError(UserError):
+    """Refuse a webhook that cannot be kept as asked."""
+
+
 class NotYours(UserError):  # noqa: N818
     """Refuse a slot or label that is not this person's."""
 

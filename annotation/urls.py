@@ -5,6 +5,7 @@ from django.urls import path
 from annotation.views import account, annotate, campaigns, inbox, members, notices, people, quality, release, training
 from annotation.views import questions as question
 from annotation.views import sources as source
+from annotation.views import webhooks as webhook
 
 urlpatterns = [
     path("campaigns/<slug:pool>/annotate", annotate.annotate, name="annotate"),
@@ -29,6 +30,8 @@ urlpatterns = [
     path("password/new/<uidb64>/<token>", account.NewPassword.as_view(), name="password-new"),
     path("password/new/done", account.NewPasswordDone.as_view(), name="password-new-done"),
     path("notices", notices.notices, name="notices"),
+    path("webhooks", webhook.webhooks, name="webhooks"),
+    path("webhooks/<int:pk>", webhook.webhook, name="webhook"),
     path("pools/<slug:name>/questions", question.questions, name="pool-questions"),
     path("pools/<slug:name>/questions.tsv", question.questions_tsv, name="pool-questions-tsv"),
     path("pools/<slug:name>/questions/import", question.import_questions, name="pool-questions-import"),

@@ -18,3 +18,8 @@ def trusted_origins(hosts: Sequence[str], site: str) -> list[str]:
     """
     origins = [f"https://*{host}" if host.startswith(".") else f"https://{host}" for host in hosts if host != "*"]
     return [*origins, *([site] if site and site not in origins else [])]
+
+
+def read_names(text: str) -> list[str]:
+    """Return the hosts that a setting lists, comma-separated, in small letters."""
+    return [name.strip().lower() for name in text.split(",") if name.strip()]

@@ -14,7 +14,7 @@ import plotly
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from config.addresses import default_site, trusted_origins
+from config.addresses import default_site, read_names, trusted_origins
 from config.folders import DATABASE, SECRET, data_folder, is_collected, make_database, make_private
 from config.proxies import read_proxies
 
@@ -158,6 +158,10 @@ EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = os.environ.get("EMAIL_USE_TLS", "") == "1"
 EMAIL_TIMEOUT = 10  # seconds: a page does not wait longer for a mail server
 DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "triplepool@localhost")
+
+# Hosts that webhooks may go to (annotation/webhooks/addresses.py); none: the site sends none.
+WEBHOOK_HOSTS = read_names(os.environ.get("WEBHOOK_HOSTS", ""))
+WEBHOOK_PRIVATE_HOSTS = read_names(os.environ.get("WEBHOOK_PRIVATE_HOSTS", ""))
 
 LANGUAGE_CODE = "en"  # of the pages of managers and researchers; config/languages.py says which those are
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # of the pages of people who label, each by its own name

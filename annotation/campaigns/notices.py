@@ -1,8 +1,9 @@
-"""Tell managers what happened: reports, their jobs that ended, campaigns that stall. By bell, and by mail once a day.
+"""Tell managers by bell, and by mail once a day: reports, ended jobs, stalled campaigns, webhooks switched off.
 
 Nothing is stored but when a person looked and when a digest was sent; the notices follow from the rows themselves.
 """
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from django.urls import reverse
 
 from annotation.campaigns.trend import STALLED_DAYS, is_stalled, labels_of_people, stalls_at
 from annotation.enums import CampaignState, ItemState
-from annotation.models import Campaign, Flag, Item, NoticeSettings
+from annotation.models import Campaign, Flag, Item, NoticeSettings, Webhook
 from annotation.people.accounts import managers
 from annotation.people.invitations import send
 from core import clock
@@ -36,7 +37,7 @@ class Notice(NamedTuple):
 def notices(person: User, since: datetime, now: datetime | None = None) -> list[Notice]:
     """Return what happened after `since` that a manager should know, newest first."""
     now = now or clock.now()
-    found = [*_reports(person, since), *_jobs(person, since), *_stalled(since, now)]
+    found = [*_reports(person, since), *_jobs(person, since), *_stalled(since, now), *_webhooks(since)]
     return sorted(found, key=lambda notice: notice.at, reverse=True)[:MOST]
 
 
@@ -80,21 +81,41 @@ def _jobs(person: User, since: datetime) -> list[Notice]:
     return found
 
 
+def _webhooks(since: datetime) -> list[Notice]:
+    """Return the webhooks that the site switched off after `since`."""
+    return [
+        Notice(
+            hook.stopped_at,
+            "failed",
+            f"The webhook to {hook.host} is switched off: messages could not be delivered.",
+            reverse("webhook", args=[hook.pk]),
+        )
+        for hook in Webhook.objects.filter(active=False, stopped_at__gt=since)
+        if hook.stopped_at is not None
+    ]
+
+
 def _stalled(since: datetime, now: datetime) -> list[Notice]:
-    """Return the open campaigns that began to stall after `since`."""
+    """Return a notice for each campaign that began to stall after `since`."""
+    found = []
+    for campaign, at, left in stalled(since, now):
+        waits = "1 item waits" if left == 1 else f"{left:,} items wait"
+        text = f"{campaign.pool.name}: no label for {STALLED_DAYS} days, and {waits}."
+        found.append(Notice(at, "stalled", text, reverse("campaign", args=[campaign.pool.name])))
+    return found
+
+
+def stalled(since: datetime, now: datetime) -> Iterator[tuple[Campaign, datetime, int]]:
+    """Yield the open campaigns that began to stall after `since`, with that time and the items that wait."""
     last = labels_of_people().filter(item__campaign=OuterRef("pk")).order_by("-pk").values("created_at")[:1]
     waiting = Item.objects.filter(campaign=OuterRef("pk"), state=ItemState.OPEN).order_by().values("campaign")
     campaigns = Campaign.objects.filter(state=CampaignState.OPEN, pool__archived=False).select_related("pool")
-    found = []
     for campaign in campaigns.annotate(
         last=Subquery(last), waiting=Subquery(waiting.annotate(n=Count("pk")).values("n"))
     ):
         at, left = stalls_at(campaign, campaign.last), campaign.waiting or 0
         if since < at and is_stalled(campaign, left, campaign.last, now):
-            waits = "1 item waits" if left == 1 else f"{left:,} items wait"
-            text = f"{campaign.pool.name}: no label for {STALLED_DAYS} days, and {waits}."
-            found.append(Notice(at, "stalled", text, reverse("campaign", args=[campaign.pool.name])))
-    return found
+            yield campaign, at, left
 
 
 # -- the digest ----------------------------------------------------------------------------------------------

@@ -8,14 +8,16 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotation.enums import AnnotationAct, Answer, FlagKind
+from annotation.enums import AnnotationAct, Answer, FlagKind, WebhookEvent
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.transitions import release_slots
 from annotation.models import Campaign, Check, Flag, Label, Slot
 from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.questions.templates import QuestionText, question_text
+from annotation.webhooks.events import tell
 from core import clock
 from core.people.audit_log import record
 from pooling.graphs.opening import open_graph
@@ -68,7 +70,7 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
         if holds and release_slots(Slot.objects.filter(ticket=ticket, annotator=user)) != 1:
             raise AnswerRefused(_("This dispute is no longer in your hands. Nothing was reported."))
-        return Flag.objects.create(
+        flag = Flag.objects.create(
             campaign=place.asked.campaign,
             person=user,
             item=slot.item if slot else None,
@@ -79,6 +81,9 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
             holds_item=holds,
             client_id=client_id,
         )
+        pool = place.asked.campaign.pool
+        tell(WebhookEvent.REPORT, pool, reverse("inbox", args=[pool.name]), kind=kind)
+    return flag
 
 
 def answer_flag(flag: Flag, reply: str, *, by: User) -> bool:

@@ -7,3 +7,4 @@ from annotation.models.notices import NoticeSettings
 from annotation.models.password import PasswordRequest
 from annotation.models.slot import Batch, Item, QuestionTemplate, Slot
 from annotation.models.training import Training, TrainingQuestion
+from annotation.models.webhook import Delivery, Webhook

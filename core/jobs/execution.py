@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Value
 from django.db.models.functions import Concat
 
@@ -22,7 +22,7 @@ from core.jobs.fencing import attempt, own_row
 from core.jobs.progress import LEAVING, JobCancelled, Progress
 from core.jobs.queues import waiting
 from core.jobs.registry import handler_of
-from core.jobs.transitions import leave_subject, move_job
+from core.jobs.transitions import move_job, tell_end
 from core.logs import logged_with
 from core.machine import own_device
 from core.models import Job
@@ -137,6 +137,7 @@ def _execute(job_id: int, worker: str) -> bool:
         state, end = JobState.FAILED, {"error": message, "seconds_left": None}
     _give_back_gpu_memory()
     # Only the attempt that still owns the row may end it.
-    if own_row(job).update(state=state, finished_at=clock.now(), **end):
-        leave_subject(job, state)
+    with transaction.atomic():
+        if own_row(job).update(state=state, finished_at=clock.now(), **end):
+            tell_end(job, state)
     return True

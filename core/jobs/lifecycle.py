@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +16,7 @@ from core import clock
 from core.database import held
 from core.enums import LIVE, CoreAct, JobState
 from core.jobs.registry import JOB_TYPES
-from core.jobs.transitions import JobError, leave_subject, move_job
+from core.jobs.transitions import JobError, move_job, tell_end
 from core.models import Job
 from core.people.audit_log import record
 
@@ -80,9 +80,10 @@ def wake(queue: str) -> None:
 
 def request_cancel(job: Job) -> None:
     """Cancel a queued job at once, a running one at its next step; raise JobError if it is over."""
-    if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=clock.now()):
-        leave_subject(job, JobState.CANCELLED)
-        return
+    with transaction.atomic():
+        if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=clock.now()):
+            tell_end(job, JobState.CANCELLED)
+            return
     if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
         raise JobError(f"Job {job.pk} is over already: there is nothing to cancel.")
 
@@ -125,12 +126,10 @@ def sweep() -> list[Job]:
         # a beat in the meantime changes heartbeat_at: then the job is alive, and this UPDATE finds no row
         mine = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, heartbeat_at=job.heartbeat_at)
         if job.cancel_requested:
-            if mine.update(state=JobState.CANCELLED, finished_at=now, seconds_left=None):
-                leave_subject(job, JobState.CANCELLED)
+            _end(mine, job, JobState.CANCELLED, now)
         elif job.deaths + 1 >= settings.JOB_MAX_DEATHS:
             error = f"Its worker died {job.deaths + 1} times without getting further. See the log, then start it again."
-            if mine.update(state=JobState.FAILED, finished_at=now, seconds_left=None, error=error):
-                leave_subject(job, JobState.FAILED)
+            _end(mine, job, JobState.FAILED, now, error=error)
         elif mine.update(
             state=JobState.QUEUED,
             heartbeat_at=now,
@@ -139,6 +138,13 @@ def sweep() -> list[Job]:
         ):
             taken.append(job)
     return taken
+
+
+def _end(mine: QuerySet[Job], job: Job, state: JobState, now: datetime, **fields: str) -> None:
+    """End a job whose worker fell silent, unless it is alive after all."""
+    with transaction.atomic():
+        if mine.update(state=state, finished_at=now, seconds_left=None, **fields):
+            tell_end(job, state)
 
 
 def give_back(workers: Iterable[str]) -> int:

@@ -48,6 +48,15 @@ def register_beat(act: Callable[[], object]) -> None:
     BEATS.append(act)
 
 
+# called with a job and its state when it ends, in the transaction that ends it
+ENDINGS: list[Callable[[Job, JobState], object]] = []
+
+
+def register_ending(act: Callable[[Job, JobState], object]) -> None:
+    """Add what is done when a job ends, however it does. Called by each app when Django starts."""
+    ENDINGS.append(act)
+
+
 def handler_of(kind: str) -> Handler:
     """Return the function that does the work of a kind of job, importing it when it is first asked for."""
     if kind not in HANDLERS:

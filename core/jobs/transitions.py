@@ -4,7 +4,7 @@ from typing import Any
 
 from core.enums import JobState
 from core.errors import UserError
-from core.jobs.registry import JOB_TYPES
+from core.jobs.registry import ENDINGS, JOB_TYPES
 from core.models import Job
 
 # state now -> states it may take
@@ -28,7 +28,9 @@ def move_job(job_id: int, old: JobState, new: JobState, **fields: Any) -> bool:
     return Job.objects.filter(pk=job_id, state=old).update(state=new, **fields) == 1
 
 
-def leave_subject(job: Job, state: JobState) -> None:
-    """Call the `leave` of a job's kind if the job ended without being done, so that its subject stops waiting."""
+def tell_end(job: Job, state: JobState) -> None:
+    """Tell whoever registered for it that a job ended, and its subject, so that it stops waiting, if it is not done."""
     if state != JobState.DONE and (leave := JOB_TYPES[job.kind].leave) is not None:
         leave(job, state)
+    for act in ENDINGS:
+        act(job, state)

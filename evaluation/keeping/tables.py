@@ -18,8 +18,11 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from core.database import insert_rows
 
-# sessions, failed logins and workers belong to the moment and to this machine
-_LEFT_OUT = ("sessions.", "axes.", "core.Worker", "core.SiteVersion", "annotation.PasswordRequest")
+# sessions, failed logins and workers belong to the moment and to this machine; a copy of the site sends no webhooks
+_LEFT_OUT = (
+    "sessions.", "axes.", "core.Worker", "core.SiteVersion", "annotation.PasswordRequest", "annotation.Webhook",
+    "annotation.Delivery",
+)  # fmt: skip
 # what migrations write into a new database; a restore puts its own in their place
 _OF_MIGRATIONS = ("contenttypes.ContentType", "auth.Permission", "auth.Group", "auth.Group_permissions")
 _ROWS = 2000  # read at a time

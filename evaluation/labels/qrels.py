@@ -12,8 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.urls import reverse
 
+from annotation.enums import WebhookEvent
 from annotation.judging.judgements import current_verdicts
+from annotation.webhooks.events import tell
 from core.database import held, one_moment
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
 from core.files.storage import checked, publish
@@ -99,6 +102,8 @@ def freeze_qrels(pool: Pool, name: str, user: User | None = None, **given: Unpac
         qrels = write_qrels(pool, name, triples, state, origin=QrelsOrigin.FROZEN, user=user, known=known, said=said)
         Terms.objects.create(qrels=qrels, version=1, created_at=qrels.created_at, created_by=user, **terms)
         record(user, EvaluationAct.QRELS_FROZEN, pool=pool, about=name)
+        counts = {key: getattr(qrels, f"num_{key}") for key in state_counts(state)}
+        tell(WebhookEvent.QRELS, pool, reverse("export", args=[pool.name]), qrels=name, counts=counts)
     return qrels
 
 

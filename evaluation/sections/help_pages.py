@@ -41,6 +41,7 @@ GROUPS: dict[str, tuple[Listed, ...]] = {
         Listed("annotation", "Run a campaign", "Questions, sources, guidelines, people, quality."),
         Listed("api", _("Use the API"), _("The site by script, with examples."), True),
         Listed("notebooks", "Measure in a notebook", "Measures and tests on DataFrames."),
+        Listed("webhooks", "Tell other programs", "Signed messages to an address of yours when something happens."),
         Listed("keeping", "Keep and delete", "Backup, restore, archive, deletion."),
         Listed(
             "troubleshooting",

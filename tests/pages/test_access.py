@@ -17,6 +17,7 @@ POST_ONLY = (401, 405, 405, 405, 405)
 JOB = object()  # the job of the world
 SOURCE = object()  # the first source of its campaign
 ANNOTATOR = object()  # the annotator of the world
+WEBHOOK = object()  # the webhook of the world
 ITEM = object()  # the first item of its campaign
 NO_UPLOAD = "00000000-0000-0000-0000-000000000000"
 API = (401, 403, 403, 200, 200)  # JSON for who may evaluate
@@ -65,6 +66,8 @@ PAGES: dict[str, tuple[tuple[object, ...], tuple[int, ...]]] = {
     "pool-attention": (("town-pool",), MANAGERS),
     "attention": ((), EVALUATORS),
     "notices": ((), MANAGERS),
+    "webhooks": ((), MANAGERS),
+    "webhook": ((WEBHOOK,), MANAGERS),
     "search": ((), EVERYBODY),
     "pool-seeds": (("town-pool",), EVALUATORS),
     "pool-seeds-csv": (("town-pool",), EVALUATORS),
@@ -241,6 +244,7 @@ def url_of(name: str, world: dict) -> str:
         JOB: lambda: world["job"].pk,
         ANNOTATOR: lambda: world["annotator"].pk,
         SOURCE: lambda: world["campaign"].sources.first().pk,
+        WEBHOOK: lambda: world["webhook"].pk,
         ITEM: lambda: world["campaign"].items.first().pk,
     }
     arguments = [known[argument]() if argument in known else argument for argument in PAGES[name][0]]
@@ -264,6 +268,8 @@ POSTS = {
     "language": ({"language": "xx"}, (404, 404, 404, 404, 404)),
     "people": ({"act": "invite"}, (302, 403, 403, 403, 200)),
     "notices": ({}, (302, 403, 403, 403, 302)),
+    "webhooks": ({}, (302, 403, 403, 403, 422)),
+    "webhook": ({"act": "change"}, (302, 403, 403, 403, 422)),
     "person": ({"act": "link"}, (302, 403, 403, 403, 200)),
     "person-erase": ({}, (302, 403, 403, 403, 200)),
     "campaign-people": ({"act": "person"}, (302, 403, 403, 403, 200)),

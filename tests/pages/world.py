@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from annotation.campaigns.lifecycle import open_campaign
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign, Membership, Webhook
 from core.enums import JobState
 from core.models import Job, Worker
 from core.people.roles import CampaignRole
@@ -143,6 +143,7 @@ def make_world(folder: Path) -> dict[str, object]:
         "pool": pool,
         "campaign": campaign,
         "job": make_job(system=systems[1]),
+        "webhook": Webhook.objects.create(url="https://hooks.example.org/x", events=["job-ended"], salt="0" * 32),
         "manager": make_person("manager", site="manager"),
         "researcher": make_person("researcher", site="researcher"),
         "annotator": make_person("annotator", campaign=campaign, role=CampaignRole.ANNOTATOR),

@@ -101,6 +101,7 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
         "filter-pool": "cpu",
         "open-campaign": "cpu",
         "release-triples": "cpu",
+        "send-webhooks": "cpu",
         "evaluate": "cpu",
         "export": "cpu",
         "open-world": "gpu",
