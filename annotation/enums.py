@@ -177,7 +177,7 @@ class AnnotationAct(models.TextChoices):
     CONSENTED = "consented", "agreed to the use of personal data"
     LABELS_WITHDRAWN = "labels-withdrawn", "withdrew the labels of a person"
     JUDGEMENT_REOPENED = "judgement-reopened", "reopened a judgement"
-    ITEM_RETURNED = "item-returned", "returned an item to the pool"
+    ITEM_RETURNED = "item-returned", "asked two others about an item"
     ITEMS_ASSIGNED = "items-assigned", "assigned items to a person"
     FLAG_ANSWERED = "flag-answered", "replied to a report"
     GOLD_ADDED = "gold-added", "added gold items"

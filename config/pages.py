@@ -174,7 +174,7 @@ KEYWORDS: dict[str, str | Promise] = {
     "campaign-rules": "settings, evidence, pause, close, open again, consent, undo time",
     "campaign-order": "batches, release, budget, stop",
     "campaign": "finish date, deadline, cost, money, pace, how far, labels left, open the campaign",
-    "campaign-triples": "reopen, assign items to a person, return to the pool",
+    "campaign-triples": "reopen, assign items to a person, ask two others, return to the pool",
     "campaign-triples?state=disputed": "disputed, adjudication, disagreement",
     "inbox": "reports, messages, comments, complaints",
     "quality": "kappa, alpha, inter-annotator agreement, reliability, who disagrees, disagreements, worst relation",

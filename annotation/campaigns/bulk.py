@@ -79,7 +79,7 @@ BULK: dict[str, tuple[ItemState, ...]] = {
     "flag": tuple(ItemState),
     "assign": (ItemState.OPEN,),
 }
-_JUDGED = "it is judged: return it to the pool first"
+_JUDGED = "it is judged: ask two others first"
 _WHY_NOT = {
     ("reopen", ItemState.OPEN): "it has no judgement yet",
     ("reopen", ItemState.DISPUTED): "an adjudicator is asked about it already",

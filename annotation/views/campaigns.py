@@ -262,7 +262,7 @@ def _reopen(item: Item, asked: dict[str, Any], by: User) -> str:
 
 def _return(item: Item, asked: dict[str, Any], by: User) -> str:
     return_item(item, **asked, by=by)
-    return "The item is back in the pool: two other people are asked."
+    return "Two other people are asked about this item."
 
 
 _ACTS = {"reopen": _reopen, "return": _return}

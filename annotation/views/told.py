@@ -35,8 +35,8 @@ NOTHING_ALLOWS = "The chosen items don't allow that: the list says why. They are
 BULK_ACTS = {
     "reopen": ("Reopen…", "Reopen: only judged items.", "the judgement is dropped, and an adjudicator decides again"),
     "return": (
-        "Return to the pool…",
-        "Return: only items with two labels.",
+        "Ask two others…",
+        "Ask two others: only items with two labels.",
         "its labels no longer count but stay in its history, and two other people label it; there is no undo",
     ),
     "flag": ("Put into the inbox…", "", "a report of yours waits there with your reason; labelling goes on"),
@@ -48,7 +48,7 @@ BULK_ACTS = {
 }
 _DONE = {
     "reopen": "{} reopened: an adjudicator is asked.",
-    "return": "{} back in the pool: two other people are asked.",
+    "return": "Two other people are asked about {}.",
     "flag": "{} put into the inbox.",
     "assign": "{} assigned to {}, who is asked about {} first.",
 }

@@ -15,6 +15,7 @@ from config.languages import ENGLISH, TRANSLATED
 from core.models import Preferences
 from core.people.languages import choose_language, chosen_language
 from core.people.tokens import create_token
+from tests.page import read
 from tests.pages.test_access import PAGES, ROLES, url_of
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,25 @@ def test_before_sign_in_the_browser_says_the_language_and_the_switch_changes_it(
     client.post("/language", {"language": "en"})
     assert language(client.get("/login", **GERMAN)) == "en"
     assert client.post("/language", {"language": "de", "next": "https://elsewhere.example/"})["Location"] == "/"
+
+
+def switch(response) -> tuple[list[str], bool]:
+    """The languages that the page offers, in its forms of them, and whether strangers see them below the content."""
+    page = read(response, response.status_code)
+    offered = [one["value"] for form in page.all("languages") for one in form.all(tag="button", name="language")]
+    return offered, any(foot.all("languages") for foot in page.one(tag="main").all(tag="footer"))
+
+
+def test_the_switch_is_below_the_sign_in_and_in_the_bar_of_who_labels(world: dict, client, sign_in):
+    for address in ("/login", "/password/forgotten", "/nothing/here", "/invitations/nothing"):
+        assert switch(client.get(address)) == (["de"], True)
+        assert switch(client.get(address, **GERMAN)) == (["en"], True)
+    annotator = sign_in("annotator")
+    assert switch(annotator.get("/account")) == (["de"], False)
+    loop = read(annotator.get(url_of("annotate", world)))
+    line = loop.one(tag="div", class_="loop-language")
+    assert [one["value"] for one in line.all(tag="button", name="language")] == ["de"]
+    assert switch(sign_in("manager").get("/")) == ([], False)
 
 
 def test_a_person_chooses_once_for_every_browser(world: dict, sign_in):

@@ -347,6 +347,29 @@ def test_beside_the_acts_the_page_says_what_each_does(world, manager, several) -
         assert page.one(tag="span", **{"data-act": act}).text.endswith(f": {does}.")
 
 
+def test_asking_two_others_has_one_name_wherever_it_is_done(world, manager, as_user, several) -> None:
+    def button(page: Element, **attrs: str) -> str:
+        return page.one(tag="button", **attrs).text.rstrip("…").removeprefix("P ")
+
+    _, disputed, _ = several
+    form = next(
+        form
+        for form in read(manager.get(f"{URL}/{disputed.pk}")).all(tag="form")
+        if any(field["value"] == "return" for field in form.all(tag="input", name="act"))
+    )
+    chosen = read(manager.post(BULK_URL, {"act": "return", "items": [disputed.pk]}, follow=True))
+    adjudicator = read(as_user(world.ada).get("/campaigns/p1/adjudicate"))
+    names = {
+        button(read(manager.get(URL)), value="return"),
+        button(form, type="submit"),
+        next(
+            one.text for one in chosen.all(tag="button", type="submit") if "button-danger" in one.attrs.get("class", "")
+        ),
+        button(adjudicator, **{"data-act": "return"}),
+    }
+    assert len(names) == 1, names
+
+
 def test_what_no_item_of_the_page_allows_is_not_offered_and_why(world, manager, several) -> None:
     def impossible(state: str) -> list[str]:
         page = read(manager.get(f"{URL}?state={state}"))
