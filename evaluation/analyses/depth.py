@@ -32,10 +32,10 @@ def _curve(context: Context) -> DepthGrowth:
 
 
 def by_depth(context: Context) -> list[Section]:
-    """Build the sections by depth; EvaluationError for the full test set, whose triples were not found at a depth."""
+    """Build the sections by depth; EvaluationError for full test, whose triples were not found at a depth."""
     chosen, settings = context.labels, context.settings
     if chosen.key == "full-test":
-        raise EvaluationError("The full test set has no pool depth: choose other labels.")
+        raise EvaluationError("Full test has no pool depth: choose other labels.")
     curve, spread = _curve(context), growth_spread(context, _curve)
     depths, first, many = curve.depths.tolist(), context.measures[0], len(context.measures) > 1
     deepest = depths[-1]

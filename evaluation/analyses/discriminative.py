@@ -157,7 +157,7 @@ ANALYSIS = Analysis(
     (
         Part("curve", by_measure),
         Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
-        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+        Part("full-test", of_full_test, heavy=True, title="full test beside it", labels="full-test"),
     ),
     group="Reliability",
 )

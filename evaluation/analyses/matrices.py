@@ -43,14 +43,14 @@ def between_many_sets(context: Context) -> list[Section]:
     questions = (
         "All questions that each set opened"
         if context.settings.questions == "grown"
-        else "Questions of the seeds only, but for the full test set, which has its own"
+        else "Questions of the seeds only, but for full test, which has its own"
     )
     return [
         _matrix(
             context,
             "sets",
             f"Label sets with each other, by {measure.label}",
-            "Tau-b between the orders that the first of the chosen measures gives on two label sets. The full test set"
+            "Tau-b between the orders that the first of the chosen measures gives on two label sets. Full test"
             " has its own questions and is read against all test triples.",
             f"{'; '.join(captions)}. {questions}. Assumed negatives {'' if assumed else 'not '}counted as judged.",
             [(key.replace(":", "-"), chosen.name) for key, chosen in sets.items()],

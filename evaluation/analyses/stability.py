@@ -171,7 +171,7 @@ ANALYSIS = Analysis(
     (
         Part("questions", by_questions),
         Part("labels", by_labels, heavy=True, title="subsets of the labels"),
-        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+        Part("full-test", of_full_test, heavy=True, title="full test beside it", labels="full-test"),
     ),
     group="Reliability",
 )

@@ -65,7 +65,7 @@ class LabelSet:
     note: str = ""
 
     def counts(self) -> dict[str, int]:
-        """Count triples by state, over seeds and pooled triples (for the full test set: test triples)."""
+        """Count triples by state, over seeds and pooled triples (for full test: test triples)."""
         return state_counts(self.state)
 
     def question_counts(self) -> QuestionCounts:
@@ -102,7 +102,7 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
     """Return the label set that `key` names; EvaluationError says which there are.
 
     `questions`: "grown", every question with an answer under these labels; or "original", of these only the tail and
-    head questions of the seed triples. The full test set brings its own questions: for it both are the same.
+    head questions of the seed triples. Full test brings its own questions: for it both are the same.
 
     seeds: seed triples positive, nothing else pooled. current: the current judgements. depth:D: those of them on
     triples of pool depth ≤ D. until:TIME: the judgements as they were at TIME (annotation/judging/verdicts.py
@@ -116,7 +116,7 @@ def label_set(pool: Pool, table: PoolTable, key: str, questions: str = "grown") 
     if questions == "grown":
         return chosen
     if key == "full-test":
-        note = "The full test set has its own questions; original and grown are the same for it."
+        note = "Full test has its own questions; original and grown are the same for it."
         return replace(chosen, note=note)
     if key.partition(":")[0] in QRELS:  # a pool may have been given seeds since
         return replace(chosen, asked=questions_asked(table, table.is_test & (chosen.state != LabelState.NOT_POOLED)))

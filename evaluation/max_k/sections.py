@@ -201,7 +201,7 @@ ANALYSIS = Analysis(
     ("labels", "against", "questions", "k", "answers", "system", "seeds"),
     (
         Part("figures", under_labels),
-        Part("full-test", of_full_test, heavy=True, title="the full test set beside it", labels="full-test"),
+        Part("full-test", of_full_test, heavy=True, title="full test beside it", labels="full-test"),
     ),
     docs_page="lenses",
     jobs=scoring_jobs,

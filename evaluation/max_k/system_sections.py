@@ -105,7 +105,7 @@ def value_at(found: Goodness, part: str, k: int) -> float:
 def conventional(context: Context, runs: RunsUnderLabels) -> Section:
     """Show usual measures beside precision, recall and F1: Table 4 of the paper."""
     k = context.settings.k
-    of = "" if runs.labels.key == "full-test" else f": {runs.labels.name}"  # a title says so of the full test set
+    of = "" if runs.labels.key == "full-test" else f": {runs.labels.name}"  # a title says so of full test
     return Section(
         f"usual-{runs.key}",
         f"Usual measures and max-k{of}",

@@ -109,9 +109,9 @@ class PoolWorld:
 
 
 def pool_world(table: PoolTable, labels: LabelSet) -> PoolWorld:
-    """Return the open world of a label set. EvaluationError where nothing is judged, and for the full test set."""
+    """Return the open world of a label set. EvaluationError where nothing is judged, and for full test."""
     if labels.key == "full-test":
-        raise EvaluationError("The full test set has no judged candidates: choose labels of the pool.")
+        raise EvaluationError("Full test has no judged candidates: choose labels of the pool.")
     seeds = table.is_test & (labels.state == LabelState.POSITIVE)
     if not seeds.any():
         raise EvaluationError(f"There is no seed under {labels.name}: a pool has its questions from its seeds.")

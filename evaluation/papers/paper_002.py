@@ -54,7 +54,7 @@ def of_graph(context: Context) -> list[Section]:
 
 
 def of_systems(context: Context) -> list[Section]:
-    """Return what compares systems: figures 2 to 4, tables 3 and 4, on the full test set as in the paper."""
+    """Return what compares systems: figures 2 to 4, tables 3 and 4, on full test as in the paper."""
     filtered, raw = (_context(context, answers) for answers in ("filtered", "raw"))
     found = find_runs(context.pool, filtered.each.table, context.settings.systems)
     (runs,) = runs_under(filtered, found, ["labels"])
@@ -238,7 +238,7 @@ ANALYSIS = Analysis(
     ("system",),
     (
         Part("graph", of_graph),
-        Part("systems", of_systems, heavy=True, title="figures 2 to 4, tables 3 and 4, on the full test set"),
+        Part("systems", of_systems, heavy=True, title="figures 2 to 4, tables 3 and 4, on full test"),
     ),
     also=("full-test",),
     docs_page="reproduction",

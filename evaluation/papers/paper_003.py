@@ -54,7 +54,7 @@ DIFFERS = (
 
 
 def sets_of(context: Context) -> dict[str, LabelSet]:
-    """Return the paper's three test sets by name: O is the full test set, S the seeds, S-C the current labels."""
+    """Return the paper's three test sets by name: O is full test, S the seeds, S-C the current labels."""
     return {name: label_set(context.pool, context.table, key) for key, name in SETS.items()}
 
 
@@ -81,7 +81,7 @@ def _section(context: Context, key: str, title: str, text: str, tables: Sequence
 
 def _caption(context: Context) -> str:
     pool = f"Pool {context.pool.name} of {context.pool.graph.name}; {len(context.systems)} systems"
-    return f"{pool}. O: the full test set, S: the seeds, S-C: the current labels."
+    return f"{pool}. O: full test, S: the seeds, S-C: the current labels."
 
 
 def _pairs(measures: Sequence[str], kind: str = "value") -> Iterator[Column]:

@@ -79,7 +79,7 @@ class Claim(NamedTuple):
 
 
 def everything(context: Context) -> list[Section]:
-    """Return all sections: on the full test set, as in the paper; table 2 on the current labels too."""
+    """Return all sections: on full test, as in the paper; table 2 on the current labels too."""
     own = replace(context, settings=replace(context.settings, labels="full-test", against="current"))
     full, current = probe_answers(own, "labels"), probe_answers(own, "against")
     mrr = parse_measure("micro_mrr")

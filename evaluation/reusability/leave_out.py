@@ -77,13 +77,13 @@ def left_out(context: Context, groups: list[Group]) -> LeftOut:
 
 
 def each_system(context: Context) -> tuple[Findings, LeftOut, LeftOut]:
-    """Return findings, each contributor left out, and each family left out. EvaluationError for the full test set.
+    """Return findings, each contributor left out, and each family left out. EvaluationError for full test.
 
     A family of seeds is one contributor, by its chosen seed. If the settings choose systems, only these, and families
     with one of them, are left out.
     """
     if context.labels.key == "full-test":
-        raise EvaluationError("The full test set was not pooled: choose other labels.")
+        raise EvaluationError("Full test was not pooled: choose other labels.")
     pool = context.pool
     found = findings(pool, context.each.table)
     # without provenance the contributors are the systems that are here

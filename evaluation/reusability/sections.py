@@ -33,9 +33,9 @@ NAMED = 4  # systems in a sentence
 
 
 def by_judged(context: Context) -> list[Section]:
-    """Show the judged share of each system. EvaluationError for the full test set."""
+    """Show the judged share of each system. EvaluationError for full test."""
     if context.settings.labels == "full-test":
-        raise EvaluationError("The full test set was not pooled: choose other labels.")
+        raise EvaluationError("Full test was not pooled: choose other labels.")
     rows, share, pool = judged_rows(context), context.settings.share, context.pool
     cuts = sorted(rows[0].shares) if rows else [TOP]
     systems = [row.system for row in rows]
@@ -136,7 +136,7 @@ def _judged_says(rows: Sequence[Judged], missing: Sequence[Judged]) -> str:
 
 
 def reusability_json(pool: Pool, settings: Settings) -> Json:
-    """Return the content of the page for scripts. EvaluationError for the full test set."""
+    """Return the content of the page for scripts. EvaluationError for full test."""
     context = ANALYSIS.context(pool, settings)
     rows = judged_rows(context)
     found, systems, families = each_system(context)

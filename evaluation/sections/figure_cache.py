@@ -37,7 +37,7 @@ from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
-# Seeds, the full test set and frozen or imported qrels do not change with the labels.
+# Seeds, full test and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
 FORM = 21  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
@@ -157,7 +157,7 @@ def part_version(pool: Pool, analysis: Analysis, part: Part, settings: Settings)
 def _of_part(part: Part, settings: Settings) -> Settings:
     if not part.labels:
         return settings
-    # the full test set brings its own questions: both settings are the same figure, and one job
+    # full test brings its own questions: both settings are the same figure, and one job
     questions = "grown" if part.labels == "full-test" else settings.questions
     return replace(settings, labels=part.labels, questions=questions)
 

@@ -93,7 +93,7 @@ class Context:
     pool: Pool
     settings: Settings
     progress: Tell | None = None
-    full_test: bool = False  # it shows the full test set, whatever its label sets are
+    full_test: bool = False  # it shows full test, whatever its label sets are
     trained_only: bool = False  # it leaves imported runs out
 
     @cached_property
@@ -190,7 +190,7 @@ class Analysis:
     by_family: bool = False  # it compares systems, so a family of seeds is one system whatever the settings say
     trained_only: bool = False  # it needs scores of all entities, which imported runs lack
     group: str = "Lenses"  # its heading in the sidebar
-    full_test: bool = False  # it always shows the full test set beside its label sets
+    full_test: bool = False  # it always shows full test beside its label sets
     opened: tuple[str, ...] = ()  # of a long page: the sections that are open at first; the others are folded
 
     def __post_init__(self) -> None:

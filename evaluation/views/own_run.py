@@ -13,7 +13,7 @@ from pooling.runs.adapters.registry import ADAPTERS
 from pooling.runs.ownership import may_change, visible_runs
 from pooling.systems.shown_names import shown_name
 
-LABEL_SETS = (("current", "Current labels"), ("seeds", "Seeds"), ("full-test", "Full test set"))
+LABEL_SETS = (("current", "Current labels"), ("seeds", "Seeds"), ("full-test", "Full test"))
 
 
 @require_safe

@@ -140,7 +140,7 @@ def check_pool(graph: Graph, pool: Pool) -> None:
 def _asked(
     read: RunFile, arrays: GraphArrays, topics: Topics, pool: Pool | None, topics_file: Path | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions that a run was asked, and those that every evaluation asks (not only the full test set)."""
+    """Return the questions that a run was asked, and those that every evaluation asks (not only full test)."""
     answered, own = np.unique(read.question), topics.keys
     seeds = own[:0]
     if pool is not None:  # seeds and pooled triples are what topics.tsv of a pool asks
@@ -321,14 +321,14 @@ def _notes(
 ) -> list[str]:
     """Say what a reader should know about questions, known answers and depth, a sentence each.
 
-    own: keys of the topics that every evaluation asks; only the full test set asks the others. asked: the keys that the
+    own: keys of the topics that every evaluation asks; only full test asks the others. asked: the keys that the
     run was asked.
     """
     answered, counts = np.unique(listed.question, return_counts=True)
     of_own, every = int((find(own, answered) >= 0).sum()), len(own)
     told = f"{len(read.line):,} lines, answers to {of_own:,} of {every:,} questions"
     if others := len(topics.keys) - every:
-        told += f", and to {len(answered) - of_own:,} of {others:,} that only the full test set asks"
+        told += f", and to {len(answered) - of_own:,} of {others:,} that only full test asks"
     notes = [f"{told}."]
     if len(answered) < len(asked):
         notes.append("What was not returned has no rank: its reciprocal rank and hits are 0.")

@@ -232,7 +232,7 @@ def test_captions_have_the_questions_and_n_of_every_label_set(labelled: Pool):
         n[chosen.key] = f"{answers.n} answers to {questions.n} questions"
         positive = chosen.counts()["positive"]
         assert f"{chosen.name}: {positive} positive, n = {n[chosen.key]}" in sections["sets"].caption
-    assert "Questions of the seeds only, but for the full test set" in sections["sets"].caption
+    assert "Questions of the seeds only, but for full test" in sections["sets"].caption
     assert f"n = {n['seeds']}, and {n['current']}." in sections["between"].caption
     assert f"n = {n['current']}." in sections["measures"].caption
     assert f"n = {n['current']}." in sections["first"].caption

@@ -135,7 +135,7 @@ def test_tukey_hsd_is_that_of_the_kernel_with_the_seed_of_the_page(labelled: Poo
     told: list[tuple[int, int]] = []
     vars(context)["progress"] = lambda done, total: told.append((done, total))
     section = sections_of(ANALYSIS, context)["discriminative-hsd"]
-    assert told[:2] == [(1, 2), (2, 2)]  # then those of the full test set
+    assert told[:2] == [(1, 2), (2, 2)]  # then those of full test
     found = context.labels.values(["map@20", "micro_mrr"])
     kernel = [
         randomised_tukey(question_sums(found[name]), np.random.default_rng([11, 10 + i]), 200)

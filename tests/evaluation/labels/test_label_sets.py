@@ -337,7 +337,7 @@ def test_the_full_test_set_has_its_own_questions(labelled: Pool):
     table = pool_table(labelled)
     grown, original = (label_set(labelled, table, "full-test", q) for q in ("grown", "original"))
     assert original.asked is None
-    assert original.note == ("The full test set has its own questions; original and grown are the same for it.")
+    assert original.note == ("Full test has its own questions; original and grown are the same for it.")
     assert np.array_equal(original.values(["map"])["map"].per_unit, grown.values(["map"])["map"].per_unit)
 
 

@@ -47,7 +47,7 @@ def test_every_figure_of_the_paper_is_there(stored: Pool):  # noqa: F811
     ]
     full = [f"{key}-full-test" for key in ["usual-labels", *shown]]
     assert len({section.title for section in sections_of(ANALYSIS, context_of(stored)).values()}) == len(keys)
-    # the full test set is computed under its own labels by a job; here under those of the context
+    # full test is computed under its own labels by a job; here under those of the context
     assert keys == ["usual-labels", "usual-against", *shown, *full]
 
 

@@ -159,7 +159,7 @@ def test_heavy_part_that_no_job_computed_is_told_and_not_computed(labelled: Pool
     assert said["discriminative", "hsd"] in Page(report_html(report)).all_text
     assert not Figure.objects.filter(heavy=True).exclude(version="").exists()
     waiting = {one.analysis.key: list(one.waiting) for one in preview_chapters(labelled, FEW)}
-    assert waiting["discriminative"] == ["randomised Tukey HSD", "the full test set beside it"]
+    assert waiting["discriminative"] == ["randomised Tukey HSD", "full test beside it"]
     assert waiting["depth"] == []
 
 
@@ -198,7 +198,7 @@ def test_analysis_that_cannot_be_computed_says_why_in_its_place(labelled: Pool):
     report = full_report(labelled, Settings(labels="full-test", measures=("macro_mrr",)))
     problems = {(chapter.analysis.key, s.part.key): s.problem for chapter in report.chapters for s in chapter.parts}
     depth = next(of for of in problems if of[1] == "depth")
-    assert problems[depth] == "Undefined: The full test set has no pool depth: choose other labels."
+    assert problems[depth] == "Undefined: Full test has no pool depth: choose other labels."
     assert problems["discriminative", "curve"] == problems["measures", "values"] == ""
     assert problems[depth] in Page(report_html(report)).all_text
 

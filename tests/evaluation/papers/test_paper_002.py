@@ -1,4 +1,4 @@
-"""The page of Mei and others (2018): its order, equal to the page Max-k on the full test set, published figures."""
+"""The page of Mei and others (2018): its order, equal to the page Max-k on full test, published figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of Moon and Ko (2025): its order, PROBE of the full test set from the models' scores, what is published."""
+"""The page of Moon and Ko (2025): its order, PROBE of full test from the models' scores, what is published."""
 
 from __future__ import annotations
 

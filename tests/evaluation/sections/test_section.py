@@ -13,7 +13,7 @@ SEEDS_ONLY = "questions of the seeds only"
 
 
 def test_caption_names_the_questions_that_are_evaluated(labelled: Pool):
-    """The full test set has its own questions, all of which are asked under either setting."""
+    """Full test has its own questions, all of which are asked under either setting."""
     original = Settings(questions="original")
     context = context_of(labelled, labels="full-test", against="current", questions="original")
     assert SEEDS_ONLY not in label_caption(context.labels, original)

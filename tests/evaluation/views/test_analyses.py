@@ -327,7 +327,7 @@ def test_an_old_heavy_part_is_computed_anew_where_a_worker_lives(sign_in, labell
     judge(labelled.triples.filter(judgement=None)[0], "positive")
     page = client.get(PAGE("stability"))
     client.get(PAGE("stability"))
-    assert [job.params["part"] for job in jobs] == ["labels"]  # a label changes nothing of the full test set
+    assert [job.params["part"] for job in jobs] == ["labels"]  # a label changes nothing of full test
     assert has(page, "computed-before")
     # old figures are told above their first section, current ones below
     order = [one.attrs.get("id", "") for one in parse(page).one(id="figures").walk()]
@@ -344,7 +344,7 @@ def test_old_figures_say_what_changed_runs_alone_for_the_full_test_set(sign_in, 
     Figure.objects.update(version="old")
     page = parse(client.get(PAGE("stability")))
     told = [page.one(id=f"age-{part}").one("computed-before").text for part in ("labels", "full-test")]
-    assert [("Labels or runs have changed" in one, "Full test set: computed" in one) for one in told] == [
+    assert [("Labels or runs have changed" in one, "Full test: computed" in one) for one in told] == [
         (True, False), (False, True),
     ]  # fmt: skip
 
