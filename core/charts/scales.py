@@ -55,7 +55,8 @@ def scale_of(values: Iterable[Any], axis: dict[str, Any], start: float, end: flo
     if axis.get("rangemode") == "tozero":
         found.append(0.0)
     low, high = axis["range"] if axis.get("range") else _ends(found)
-    step = _step((high - low) / wanted)
+    counts = not axis.get("range") and high - low > 2 and all(v.is_integer() for v in found)
+    step = _step((high - low) / wanted, whole=counts)
     if not axis.get("range") and not axis.get("tight"):
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     if axis.get("tickvals") is not None:
@@ -75,10 +76,11 @@ def _ends(values: Sequence[float]) -> tuple[float, float]:
     return low, high
 
 
-def _step(rough: float) -> float:
-    """Return the smallest round number that is at least `rough`."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * step for step in STEPS if power * step >= rough * (1 - 1e-9))
+def _step(rough: float, whole: bool = False) -> float:
+    """Return the smallest round number that is at least `rough`; a whole number if what is drawn are counts."""
+    power = 10.0 ** max(math.floor(math.log10(rough)), 0 if whole else -math.inf)
+    steps = (power * step for step in STEPS if not whole or (power * step).is_integer())
+    return next(step for step in steps if step >= rough * (1 - 1e-9))
 
 
 def _log_scale(values: Sequence[float], start: float, end: float, wanted: int, tight: bool) -> Scale:

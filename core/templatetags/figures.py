@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import stringfilter
 from django.utils.translation import gettext
 
 from core.charts.scales import minus
@@ -50,7 +51,14 @@ def signed(value: int) -> str:
 @register.filter
 def share(part: float | None, whole: float | None) -> str:
     """Write a part of a whole as a percentage; a dash if the whole is 0 or None."""
-    return f"{100 * part / whole:.1f} %" if whole and part is not None else "–"
+    return f"{100 * part / whole:.1f}\u00a0%" if whole and part is not None else "–"
+
+
+@register.filter(is_safe=True)
+@stringfilter
+def units(text: str) -> str:
+    """Keep numbers and their % on one line."""
+    return text.replace(" %", "\u00a0%")
 
 
 @register.filter

@@ -123,8 +123,8 @@ def _undecided(context: Context, found: dict[str, OrderConfidence]) -> Section:
     return Section(
         "order-pairs",
         "Undecided pairs",
-        "The pairs of systems whose order the questions do not settle: they stand as now in fewer than 95 % of the"
-        " resamples. Systems that tie are undecided. This is a bootstrap of each pair alone, not corrected for the"
+        "Pairs whose order the questions do not settle: fewer than 95 % of the resamples give the same order as now."
+        " Systems that tie are undecided. This is a bootstrap of each pair alone, not corrected for the"
         " number of pairs; the results overview asks for 97.5 %. For a claim about a pair, quote the randomised Tukey"
         " HSD of Discriminative power.",
         f"The same resamples, {len(pairs):,} undecided pairs in all. The chart is of {first.label}: how often the"

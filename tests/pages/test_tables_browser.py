@@ -37,6 +37,27 @@ def opened(world: dict, live_server, browser) -> Iterator:
     assert said == []
 
 
+def test_on_a_phone_filters_fill_their_columns_and_ticks_have_room(opened, world: dict):
+    page = opened("/pools/town-pool/campaign/triples", viewport=PHONE)
+    gaps = page.locator(".inline-form .field :is(input, select):visible").evaluate_all(
+        "found => found.map(one => one.closest('.field').clientWidth - one.offsetWidth)"
+    )
+    assert gaps == [0] * 5
+    page.goto("/pools/town-pool/campaign/sources")
+    rooms = page.locator("tr:has(input[name=relations])").evaluate_all("""rows => rows.map(row => {
+      const [words, tick] = ['label', 'input'].map(name => row.querySelector(name).getBoundingClientRect());
+      return words.left - tick.right;
+    })""")
+    assert rooms and min(rooms) >= 6
+
+
+def test_on_a_phone_a_long_count_narrows_only_its_own_words(opened, world: dict):
+    page = opened("/pools/town-pool/campaign", viewport=PHONE)
+    long, short = (page.locator(f"[data-test={name}] dd").bounding_box() for name in ("labels", "held"))
+    assert long["width"] > short["width"]
+    assert abs(long["x"] + long["width"] - short["x"] - short["width"]) < 1  # they end in one line
+
+
 def heads(page) -> list[str]:
     return [text.strip() for text in page.locator("table thead th:visible").all_inner_texts()]
 

@@ -17,11 +17,27 @@ from core.charts.scales import exact, scale_of, tick_text
         ([0.1], {"range": [-1, 1]}, ["−1.0", "−0.5", "0.0", "0.5", "1.0"]),
         ([0.1, 0.5], {"tickformat": ".0%"}, ["10 %", "20 %", "30 %", "40 %", "50 %"]),
         ([2, 3000], {"type": "log"}, ["1", "10", "100", "1,000", "10,000"]),
+        ([1, 10], {"tight": True}, ["2", "4", "6", "8", "10"]),
+        ([1.0, 4.5], {"tight": True}, ["1", "2", "3", "4"]),
         ([0, 1], {"tickvals": [0, 1], "ticktext": ["tail", "head"]}, ["tail", "head"]),
     ],
 )
 def test_ticks_are_round_and_reach_over_the_values(values, axis, ticks):
     assert [told for _, told in scale_of(values, axis, 0, 500, 90).ticks] == ticks
+
+
+def test_what_is_counted_has_whole_ticks():
+    """Ten depths in the room of three or four ticks, as on a phone: no depth of 2.5."""
+    depths = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert [told for _, told in scale_of(depths, {"tight": True}, 0, 190, 45).ticks] == ["5", "10"]
+    halves = [depth / 2 for depth in depths]
+    assert [told for _, told in scale_of(halves, {"tight": True}, 0, 190, 90).ticks] == ["2.5", "5.0"]
+    assert [told for _, told in scale_of([0, 3], {"tight": True}, 0, 500, 50).ticks] == ["0", "1", "2", "3"]
+    assert [told for _, told in scale_of([0, 1], {}, 0, 100, 50).ticks] == [
+        "0.0",
+        "0.5",
+        "1.0",
+    ]  # shares, by chance whole
 
 
 def test_the_ends_are_where_they_belong():

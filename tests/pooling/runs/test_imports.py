@@ -222,8 +222,7 @@ def test_notes_tell_questions_of_the_pool_from_those_of_the_full_test_set(town: 
     path = write(tmp_path / "run", *(line(question, unknown_of(town, question)[0], 1, 2) for question in lines))
     asked, only_test = len(lines), len(others)
     assert import_run(town, path, name="x", pool=pool).notes[0] == (
-        f"{asked} lines, answers to {asked} of {asked} questions, and to 0 of {only_test} that only full test"
-        " asks."
+        f"{asked} lines, answers to {asked} of {asked} questions, and to 0 of {only_test} that only full test asks."
     )
 
 

@@ -35,6 +35,13 @@ def test_running_job_shows_stage_count_rate_and_time_left(job: Job, manager):
     assert len(parse(html).all(tag="polyline")) == 2
 
 
+def test_a_job_that_is_over_has_no_rate_and_no_time_left(graph, manager):
+    done = make_job(system=make_system(graph, "transe"), state=JobState.DONE)
+    page = manager.get(f"/jobs/{done.pk}").content.decode()
+    assert element(page, "done").text
+    assert not parse(page).has("rate") and not parse(page).has("time-left")
+
+
 def test_pace_counts_in_the_unit_of_the_job(graph):
     building = make_job(
         PoolingJob.BUILD_POOL, pool=make_pool(graph), done=20, total=100, unit="questions", seconds_left=8
