@@ -263,7 +263,9 @@ export class Rows {
     shown.draw();
     const open = this.firstOpen(slot);
     const left = [...this.rows.values()].filter((other) => !other.row.done).length;
-    page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${left ? filled(gettext("{n} left."), { n: number(left) }) : gettext("All are answered.")}`));
+    // not within the text: Babel before 2.19 finds only the first gettext of a template literal
+    const rest = left ? filled(gettext("{n} left."), { n: number(left) }) : gettext("All are answered.");
+    page.announce(message(`answered-${answer}`, `${SAID[answer]}: ${shown.candidate.label}. ${rest}`));
     this.showLast();
     this.advance(open);
   }
