@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.html import escape
 
+from core.templatetags.figures import units
 from evaluation.enums import QrelsOrigin
 from evaluation.labels.pool_table import pool_table
 from evaluation.labels.qrels import freeze_qrels
@@ -108,7 +109,7 @@ def test_the_figures_part_is_the_part_alone_and_the_same(sign_in):
 def test_the_rankings_are_by_the_measure_that_was_chosen(sign_in, labelled: Pool, measure):
     html = sign_in("manager").get(PAGE, {"measure": measure}).content.decode()
     assert f'<option value="{measure}" selected>' in html
-    assert escape(overview(labelled, measure)["sentence"]) in html
+    assert escape(units(overview(labelled, measure)["sentence"])) in html
 
 
 @pytest.mark.parametrize("measure", ["micro_mr", "no-such", "<script>"])
