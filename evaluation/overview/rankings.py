@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from core.charts.marks import look
+from core.charts.scales import minus
 from evaluation.browse.pool_states import LEGEND
 from evaluation.enums import EvaluationJob
 from evaluation.labels.pool_table import version, whole_table
@@ -133,8 +134,9 @@ def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new
     text += f"; {others} other system{'s' if others != 1 else ''} move{'s' if others == 1 else ''}." if others else "."
     if tau["tau"] is None:
         return f"{text} Tau is undefined."
-    how_sure = f"95 % interval {tau['low']:.2f} to {tau['high']:.2f}; " if tau["low"] is not None else ""
-    return f"{text} Tau, seeds against labels, is {tau['tau']:.2f} ({how_sure}n = {tau['questions']:,} questions)."
+    value, *ends = (minus(f"{tau[name]:.2f}") for name in ("tau", "low", "high") if tau[name] is not None)
+    how_sure = f"95 % interval {ends[0]} to {ends[1]}; " if ends else ""
+    return f"{text} Tau, seeds against labels, is {value} ({how_sure}n = {tau['questions']:,} questions)."
 
 
 def page_version(pool: Pool) -> str:

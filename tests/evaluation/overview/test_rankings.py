@@ -79,8 +79,8 @@ def test_the_sentence_says_what_changed():
     tau = {"tau": -1 / 3, "low": -1.0, "high": 0.5, "questions": 1234}
     assert sentence(moved, MRR, tau, 5) == (
         "c rises from 3rd to 1st by Micro MRR; 2 other systems move. "
-        "Tau, seeds against labels, is -0.33 "
-        "(95 % interval -1.00 to 0.50; n = 1,234 questions)."
+        "Tau, seeds against labels, is −0.33 "
+        "(95 % interval −1.00 to 0.50; n = 1,234 questions)."
     )
     swapped = rank_changes(values("micro_mrr", a=0.3, b=0.2), values("micro_mrr", a=0.1, b=0.2), MRR)
     undefined = {"tau": None, "low": None, "high": None, "questions": 3}
