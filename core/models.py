@@ -62,6 +62,8 @@ class Job(models.Model):
     graph = models.ForeignKey("pooling.Graph", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     system = models.ForeignKey("pooling.System", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     pool = models.ForeignKey("pooling.Pool", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
+    # a part has no subject of its own: the job that it is a part of has
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="parts")
     params = models.JSONField(default=dict)
     stage = models.CharField(max_length=200, blank=True)
     done = models.PositiveBigIntegerField(default=0)
@@ -123,7 +125,7 @@ class Job(models.Model):
 
     @property
     def can_retry(self) -> bool:
-        return self.state in (JobState.FAILED, JobState.CANCELLED)
+        return self.state in (JobState.FAILED, JobState.CANCELLED) and self.parent_id is None
 
     @property
     def is_over(self) -> bool:

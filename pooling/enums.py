@@ -97,5 +97,7 @@ class PoolingJob(models.TextChoices):
     EXTEND_POOL = "extend-pool", "extend pool"
     SCORE = "score", "score run"
     FILTER_POOL = "filter-pool", "filter pool"
+    SCORE_SYSTEM = "score-system", "score system"  # a part of building a pool
+    SCORE_SHARD = "score-shard", "score shard"  # a part of any scoring
     IMPORT_GRAPH = "import-graph", "import graph"
     IMPORT_RUN = "import-run", "import run"

@@ -58,6 +58,8 @@ JOBS = (
     JobType(PoolingJob.FILTER_POOL, "cpu", "pooling.pools.filtering.run_filter_pool", "filter"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
     JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
+    JobType(PoolingJob.SCORE_SYSTEM, "gpu", "pooling.pools.scoring.run_score_system", "runs"),
+    JobType(PoolingJob.SCORE_SHARD, "gpu", "pooling.runs.shard_work.run_shard", "runs"),
     JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),
 )
 

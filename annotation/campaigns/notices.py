@@ -70,7 +70,7 @@ def _reports(person: User, since: datetime) -> list[Notice]:
 
 def _jobs(person: User, since: datetime) -> list[Notice]:
     """Return the jobs of a person that ended."""
-    ended = Job.objects.filter(created_by=person, state__in=_ENDED, finished_at__gt=since)
+    ended = Job.objects.filter(created_by=person, parent=None, state__in=_ENDED, finished_at__gt=since)
     rows = ended.select_related("graph", "system__graph", "pool").defer("log").order_by("-finished_at")[:MOST]
     found = []
     for job in rows:

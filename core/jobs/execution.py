@@ -45,6 +45,9 @@ def _heartbeat(job: Job, progress: Progress) -> Iterator[None]:
                 ours = own.update(heartbeat_at=clock.now())
                 if not ours or own.filter(cancel_requested=True).exists():
                     progress.stop()
+                elif look := progress.each_beat:
+                    with contextlib.suppress(JobCancelled):
+                        look()
             except DatabaseError as error:  # a locked or restarting database: the next beat tries again
                 logger.warning("job %s: heartbeat not written: %s", job.pk, error)
             finally:
@@ -118,7 +121,7 @@ def _execute(job_id: int, worker: str) -> bool:
         progress.log(f"attempt {job.attempts}, going on from what the last one left")
     end: dict[str, Any]
     try:
-        with _heartbeat(job, progress), attempt(job):
+        with _heartbeat(job, progress), attempt(job, progress):
             handler_of(job.kind)(job, progress)
         state, end = JobState.DONE, {"seconds_left": 0}
     except JobCancelled:

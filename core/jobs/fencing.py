@@ -15,10 +15,11 @@ from django.db.models import QuerySet
 
 from core import clock
 from core.enums import JobState
-from core.jobs.progress import JobCancelled
+from core.jobs.progress import JobCancelled, Progress
 from core.models import Job
 
-_attempt: ContextVar[Job | None] = ContextVar("attempt", default=None)  # what this process is at work on
+# what this process is at work on
+_attempt: ContextVar[tuple[Job, Progress] | None] = ContextVar("attempt", default=None)
 
 
 def own_row(job: Job) -> QuerySet[Job]:
@@ -27,13 +28,18 @@ def own_row(job: Job) -> QuerySet[Job]:
 
 
 @contextmanager
-def attempt(job: Job) -> Iterator[None]:
+def attempt(job: Job, progress: Progress) -> Iterator[None]:
     """Let `fenced` in this block ask for this attempt, as its row was when it was claimed."""
-    token = _attempt.set(job)
+    token = _attempt.set((job, progress))
     try:
         yield
     finally:
         _attempt.reset(token)
+
+
+def working() -> tuple[Job, Progress] | None:
+    """Return the job that this process is at work on, as its row was when it was claimed; None outside of jobs."""
+    return _attempt.get()
 
 
 @contextmanager
@@ -44,7 +50,8 @@ def fenced(*, further: bool = True) -> Iterator[None]:
     further=False for a write that every attempt starts with. Raise JobCancelled, with nothing written, if the job went
     to another attempt or is over.
     """
-    job = _attempt.get()
+    at_work = working()
+    job = at_work[0] if at_work else None
     with transaction.atomic():
         if job is not None and not own_row(job).exists():
             raise JobCancelled

@@ -16,7 +16,7 @@ from core import clock
 from core.database import held
 from core.enums import LIVE, CoreAct, JobState
 from core.jobs.registry import JOB_TYPES
-from core.jobs.transitions import JobError, move_job, tell_end
+from core.jobs.transitions import JobError, cancel_parts, move_job, tell_end
 from core.models import Job
 from core.people.audit_log import record
 
@@ -79,13 +79,20 @@ def wake(queue: str) -> None:
 
 
 def request_cancel(job: Job) -> None:
-    """Cancel a queued job at once, a running one at its next step; raise JobError if it is over."""
+    """Cancel a queued job at once, a running one at its next step; JobError if it is over, or a part of another."""
+    _check_is_whole(job)
     with transaction.atomic():
         if move_job(job.pk, JobState.QUEUED, JobState.CANCELLED, finished_at=clock.now()):
             tell_end(job, JobState.CANCELLED)
             return
     if not Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True):
         raise JobError(f"Job {job.pk} is over already: there is nothing to cancel.")
+    cancel_parts(job.pk)
+
+
+def _check_is_whole(job: Job) -> None:
+    if job.parent_id is not None:
+        raise JobError(f"Job {job.pk} is a part of job {job.parent_id}: cancel or start that one.")
 
 
 def cancel_job(job: Job, user: User) -> None:
@@ -104,6 +111,7 @@ def retry_job(job: Job, user: User) -> None:
 
 def retry(job: Job) -> None:
     """Queue a failed or cancelled job again; training goes on from its last checkpoint. Raise JobError for others."""
+    _check_is_whole(job)
     fields: dict[str, Any] = {"cancel_requested": False, "error": "", "deaths": 0, "finished_at": None}
     fields["heartbeat_at"] = clock.now()
     with transaction.atomic():

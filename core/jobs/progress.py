@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Concat
@@ -25,6 +26,7 @@ class Progress:
         self._stop = threading.Event()
         self._last_write = 0.0
         self._started: dict[str, float] = {}
+        self.each_beat: Callable[[], None] | None = None  # called by the heartbeat while the work itself cannot report
 
     def report(self, stage: str, done: int, total: int, unit: str = "", seconds_left: float | None = None) -> None:
         """Write the progress of a stage; raise JobCancelled if the job was cancelled."""

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import Count, Exists, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from core import clock
 from core.enums import JobState
@@ -83,6 +83,8 @@ def worker_states(workers: Iterable[Worker]) -> list[WorkerState]:
     """Return the state of each of these workers."""
     site, doing = site_version(), defaultdict(list)
     running = Job.objects.filter(state=JobState.RUNNING).select_related("graph", "system__graph", "pool__graph")
+    own_part = Job.objects.filter(parent=OuterRef("pk"), state=JobState.RUNNING, worker=OuterRef("worker"))
+    running = running.exclude(Exists(own_part))  # it is at the part
     for job in running.defer("log").order_by("id"):
         doing[job.worker.rpartition(":")[0]].append(job)
     return [

@@ -21,7 +21,7 @@ from core.models import Job
 from evaluation.keeping.tables import owners_of_artifacts
 
 logger = logging.getLogger(__name__)
-FOLDERS = ("graphs", "systems", "runs", "qrels", "exports", "studies")
+FOLDERS = ("graphs", "systems", "runs", "qrels", "exports", "studies", "parts")
 KEPT = timedelta(days=1)  # whoever writes files before their row is done by then
 MARGIN = timedelta(hours=1)  # between the clocks of the database and of the disk
 EVERY = 3600.0  # seconds between two sweeps of a worker

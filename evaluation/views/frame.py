@@ -67,5 +67,5 @@ def pool_attention(request: SignedInRequest, name: str) -> HttpResponse:
 
 
 def _of_site(person: User) -> dict[str, int]:
-    counts = {"jobs": Job.objects.filter(state__in=LIVE).count()}
+    counts = {"jobs": Job.objects.filter(state__in=LIVE, parent=None).count()}
     return counts | {"notices": unseen(person)} if can_manage(person) else counts

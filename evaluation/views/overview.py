@@ -50,7 +50,7 @@ def home(request: SignedInRequest) -> HttpResponse:
     for pool in newest:
         stages = stage_statuses(stage_counts(pool))
         pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
-    live = Job.objects.filter(state__in=LIVE).select_related("system__graph", "pool", "graph")
+    live = Job.objects.filter(state__in=LIVE, parent=None).select_related("system__graph", "pool", "graph")
     jobs = list(live.defer("log").order_by("id")[:NEWEST])
     numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
     context: dict[str, object] = {"pools": pools, **numbers, "jobs": jobs, "pool_states": pool_states(newest)}

@@ -174,6 +174,7 @@ class JobData(serializers.ModelSerializer[Job]):
             "graph",
             "system",
             "pool",
+            "parent",
             "params",
             "stage",
             "percent",

@@ -30,11 +30,11 @@ from pooling.pools.kernels.filters import DEFAULT_FILTERS
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered, gather
 from pooling.pools.raw import check_raw
 from pooling.pools.rows import write_rows
+from pooling.pools.scoring import score_each
 from pooling.pools.seeds import Sample, draw_seeds, seed_array
 from pooling.questions.kernel import distinct_questions
-from pooling.runs.distributions import predict_for_pool
 from pooling.runs.files import read_topk
-from pooling.runs.score import check_depth, score_for_pool, score_triples
+from pooling.runs.score import check_depth
 from pooling.scoring.rank_rows import question_keys
 from pooling.training.train import get_systems
 
@@ -144,8 +144,7 @@ def build_pool(pool: Pool, progress: Progress) -> None:
     seeds = seed_array(pool)
     systems = list(pool.systems.order_by("id"))
     if pool.state != PoolState.READY:
-        for system in systems:
-            score_triples(system, seeds, graph.test, progress, raw=pool.is_raw)
+        score_each("candidates", systems, pool, progress)
         gathered = gather_runs(pool.contributors, systems, seeds, pool.depth, graph, pool.is_raw)
         store_pooled(pool, gathered, seeds, graph)
         tell_of_short_runs(systems, pool.depth, progress, pool.is_raw)
@@ -153,8 +152,7 @@ def build_pool(pool: Pool, progress: Progress) -> None:
             progress.log(idle)
         size, lists = pool.triples.count(), f"{pool.rule} lists"
         progress.log(f"pooled {size} triples from {len(systems)} systems at depth {pool.depth} of their {lists}")
-    for system in systems:
-        score_for_pool(system, pool, progress)
+    score_each("rank rows", systems, pool, progress)
 
 
 def tell_of_short_runs(systems: Iterable[System], depth: int, progress: Progress, raw: bool) -> None:
@@ -208,8 +206,7 @@ def run_build_pool(job: Job, progress: Progress) -> None:
         ended.update(state=PoolState.BUILDING)
     build_pool(job.pool, progress)
     if job.params.get("predictive", True):
-        for system in job.pool.systems.order_by("id"):
-            predict_for_pool(system, job.pool, progress)
+        score_each("distributions", list(job.pool.systems.order_by("id")), job.pool, progress)
 
 
 def import_pool(

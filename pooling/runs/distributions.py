@@ -6,8 +6,7 @@ missing; `--no-predictive` leaves it out.
 """
 
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from core.models import Job
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool, Run, System
-from pooling.questions.kernel import Csr, Questions, answers_csr, distinct_questions, entries, questions_from_keys
+from pooling.questions.kernel import Csr, answers_csr, distinct_questions, entries, questions_from_keys
 from pooling.runs.files import RunError, cached, checked, files_of
 from pooling.runs.kernel import csr_of
 from pooling.runs.score import (
@@ -32,6 +31,8 @@ from pooling.runs.score import (
     wanted_triples,
     write_run,
 )
+from pooling.runs.shards import Scored, forget
+from pooling.runs.shards import scored as scored_by
 from pooling.runs.validation import store_validation
 from pooling.scoring.distributions import ALPHAS, DistributionResult, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
@@ -156,13 +157,15 @@ def _extend(system: System, run: Run | None, triples: np.ndarray, watch: Watch) 
         return run
     started = time.monotonic()
     try:
-        fresh, scored_on = _predict(system, graph, asked, old.alpha if old else None, watch)
+        fresh, scored = _predict(system, graph, asked, old.alpha if old else None, watch)
     except NotFinite as error:
         raise RunError(
             f"System {system} cannot be scored. {error}: train it anew with a lower learning_rate."
         ) from error
     whole = _merged(old, fresh) if old else fresh
-    return _store(system, run, whole, time.monotonic() - started, scored_on)
+    stored = _store(system, run, whole, time.monotonic() - started, scored.devices)
+    forget(scored.parts)
+    return stored
 
 
 def _before(run: Run) -> Predictive | None:
@@ -196,22 +199,32 @@ def _wanted(triples: np.ndarray, old: Predictive | None, graph: GraphArrays) -> 
 
 def _predict(
     system: System, graph: GraphArrays, asked: _Asked, alpha: float | None, watch: Watch
-) -> tuple[Predictive, str]:
-    """Compute the distributions of the questions, and name the device; α is chosen first if there is none yet."""
-    from pooling.scoring.distribution_pass import predict_questions  # and torch with it
-    from pooling.scoring.scorer import name_of_device
-
-    scorer = scorer_of(system, graph)
-    predict = partial(predict_questions, scorer, seed=TIE_SEED)
-    alpha, before = alpha or _own_alpha(system), 0
+) -> tuple[Predictive, Scored]:
+    """Compute the distributions of the questions, in shards if they are many; α is chosen first if there is none."""
+    alpha, before, devices = alpha or _own_alpha(system), 0, []
     if alpha is None:
         sample = distinct_questions(_sample(graph.valid))
         before = len(sample.side)
-        alpha = _choose(predict, graph, sample, _shifted(watch, 0, len(asked.keys)))
-    questions, later = questions_from_keys(asked.keys, *graph.shape), _shifted(watch, before, before)
-    found = predict(questions, answers=asked.answers, keys=asked.keys, alpha=alpha, watch=later)
-    made = Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **found._asdict())
-    return made, name_of_device(scorer.device)
+        keys, known = question_keys(sample, *graph.shape), answers_csr(sample, graph.valid, *graph.shape)
+        first = _shifted(watch, 0, len(asked.keys))
+        found, device = predict_here(system, graph, keys, known, first, alpha=None)
+        alpha, devices = best_alpha(found, known, graph.num_entities), [device]
+    later = _shifted(watch, before, before)
+    scored = scored_by("predict", predict_here, system, graph, asked.keys, asked.answers, later, alpha=alpha)
+    made = Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **scored.arrays)
+    return made, scored._replace(devices=[*devices, *scored.devices])
+
+
+def predict_here(
+    system: System, graph: GraphArrays, keys: np.ndarray, answers: Csr, watch: Watch, alpha: float | None
+) -> tuple[DistributionResult, str]:
+    """Compute the distributions of questions (sorted keys int64[n]) on this machine, and name the device."""
+    from pooling.scoring.distribution_pass import predict_questions  # and torch with it
+    from pooling.scoring.scorer import name_of_device
+
+    scorer, questions = scorer_of(system, graph), questions_from_keys(keys, *graph.shape)
+    found = predict_questions(scorer, questions, answers=answers, keys=keys, alpha=alpha, watch=watch, seed=TIE_SEED)
+    return found, name_of_device(scorer.device)
 
 
 def _shifted(watch: Watch, before: int, more: int) -> Watch:
@@ -234,15 +247,6 @@ def _sample(valid: np.ndarray) -> np.ndarray:
     return valid[np.sort(np.random.default_rng(TIE_SEED).permutation(len(valid))[:VALIDATION])]
 
 
-def _choose(
-    predict: Callable[..., DistributionResult], graph: GraphArrays, questions: Questions, watch: Watch
-) -> float:
-    """Choose α by F1@10 under Greedy on these questions, whose answers are those in valid."""
-    answers, keys = answers_csr(questions, graph.valid, *graph.shape), question_keys(questions, *graph.shape)
-    found = predict(questions, answers=answers, keys=keys, alpha=None, watch=watch)
-    return best_alpha(found, answers, graph.num_entities)
-
-
 def _merged(old: Predictive, fresh: Predictive) -> Predictive:
     """Join old and fresh distributions, sorted by key; fresh ones replace old ones, since they know more answers."""
     kept = find(fresh.keys, old.keys) < 0
@@ -259,12 +263,12 @@ def _merged(old: Predictive, fresh: Predictive) -> Predictive:
     return Predictive(**both, answers=csr_of(counts[order], indices), answer_score=score, alpha=old.alpha)
 
 
-def _store(system: System, run: Run, whole: Predictive, seconds: float, scored_on: str) -> Run:
+def _store(system: System, run: Run, whole: Predictive, seconds: float, devices: Sequence[str]) -> Run:
     """Write the run to a new folder with these distributions; if killed, the old run stays whole."""
     arrays = whole._asdict()
     answers = arrays.pop("answers")
     with run_folder(system) as relative:
         with writing(artifact_path(relative) / PREDICTIVE) as aside, aside.open("wb") as file:
             np.savez(file, indptr=answers.indptr, indices=answers.indices, **arrays)
-        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE], scored_on=scored_on)
+        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[PREDICTIVE], devices=devices)
         return point_at(system, run, fields)

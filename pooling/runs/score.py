@@ -50,6 +50,8 @@ from pooling.runs.files import (
 )
 from pooling.runs.kernel import csr_of
 from pooling.runs.scorers import OutsideScorer
+from pooling.runs.shards import Scored, forget
+from pooling.runs.shards import scored as scored_by
 from pooling.scoring.rank_rows import find, group_rows, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite, RankingResult
 from pooling.training.train import check_device
@@ -127,23 +129,25 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
             return run
     started = time.monotonic()
     questions, csr = _questions_for(seed_keys, wanted, graph)
-    scored_on = ""
+    keys = question_keys(questions, *graph.shape)
     if system.is_a_file:
-        scored = _returned(system, run, wanted, len(questions.side))
+        scored = Scored(_returned(system, run, wanted, len(keys))._asdict(), [], [])
     else:
-        scored, scored_on = _score(system, graph, questions, csr, watch)
-    fresh = Pass(question_keys(questions, *graph.shape), csr, scored)
-    return _store(system, run, graph, fresh, time.monotonic() - started, scored_on, lost)
+        scored = scored_by("rank", rank_here, system, graph, keys, csr, watch)
+    fresh = Pass(keys, csr, RankingResult(**scored.arrays))
+    stored = _store(system, run, graph, fresh, time.monotonic() - started, scored.devices, lost)
+    forget(scored.parts)
+    return stored
 
 
-def _score(
-    system: System, graph: GraphArrays, questions: Questions, wanted: Csr, watch: Watch
+def rank_here(
+    system: System, graph: GraphArrays, keys: np.ndarray, wanted: Csr, watch: Watch
 ) -> tuple[RankingResult, str]:
-    """Return the result of the pass, and the device that scored it."""
+    """Rank questions (sorted keys int64[n]) on this machine; return the result, and the device that scored."""
     from pooling.scoring.ranking import score_questions  # imports torch, which only jobs need
     from pooling.scoring.scorer import name_of_device
 
-    scorer = scorer_of(system, graph)
+    scorer, questions = scorer_of(system, graph), questions_from_keys(keys, *graph.shape)
     try:
         scored = score_questions(
             scorer,
@@ -214,7 +218,13 @@ def _questions_for(seed_keys: np.ndarray, wanted: np.ndarray, graph: GraphArrays
 
 
 def _store(
-    system: System, run: Run | None, graph: GraphArrays, fresh: Pass, seconds: float, scored_on: str, lost: bool = False
+    system: System,
+    run: Run | None,
+    graph: GraphArrays,
+    fresh: Pass,
+    seconds: float,
+    devices: Sequence[str],
+    lost: bool = False,
 ) -> Run:
     """Write the run to a new folder, then let the row point at it; if killed, the old run stays whole.
 
@@ -237,7 +247,7 @@ def _store(
     }
     with run_folder(system) as relative:
         depth = whole.depth if whole else TOP_K
-        fields = write_run(relative, system, whole, tables, depth, seconds, replaced=replaced, scored_on=scored_on)
+        fields = write_run(relative, system, whole, tables, depth, seconds, replaced=replaced, devices=devices)
         return point_at(system, run, fields)
 
 
@@ -281,12 +291,12 @@ def write_run(
     *,
     written: Sequence[str] = (),
     replaced: Collection[str] = (),
-    scored_on: str = "",
+    devices: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Write the content of `run` and the tables to a folder and publish it; return the fields for the row.
 
     `written` are files that are in the folder already and replace those of `run`; `replaced` are questions whose old
-    candidates the new ones replace. `scored_on` names the device of this pass; those of earlier ones stay named.
+    candidates the new ones replace. `devices` scored this pass; those of earlier ones stay named.
     """
     folder, old = artifact_path(relative), local(run.artifact) if run else None
     for name, table in tables.items():
@@ -312,7 +322,7 @@ def write_run(
             "settings": system.settings,
             "seed": system.seed,
             "device": system.device,  # of the training
-            "scored_on": sorted({*devices_of(run), *([scored_on] if scored_on else [])}),
+            "scored_on": sorted({*devices_of(run), *devices}),
             "libraries": versions_of("torch", "numpy"),
             "depth": depth,
             "tie_seed": TIE_SEED,

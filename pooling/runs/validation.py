@@ -115,7 +115,7 @@ def _extend(system: System, run: Run | None, watch: Watch) -> Run:
         with writing(artifact_path(relative) / VALIDATION) as aside, aside.open("wb") as file:
             np.savez(file, triples=triples, positive=positive, score=score)
         seconds, device = time.monotonic() - started, name_of_device(scorer.device)
-        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[VALIDATION], scored_on=device)
+        fields = write_run(relative, system, run, {}, run.depth, seconds, written=[VALIDATION], devices=[device])
         return point_at(system, run, fields)
 
 

@@ -13,6 +13,7 @@ from core.jobs.lifecycle import cancel_job, retry_job
 from core.jobs.pace import pace_of
 from core.jobs.queues import able_workers, live_workers, misfit, queue_states, worker_states
 from core.jobs.registry import JOB_TYPES
+from core.jobs.tree import parts_of
 from core.models import Job
 from core.version import is_other, site_version
 from core.views.access import SignedInRequest, evaluator_required, manager_required
@@ -25,11 +26,11 @@ LOG_LINES = 200
 
 @evaluator_required
 def jobs(request: HttpRequest) -> HttpResponse:
-    rows = Job.objects.select_related("graph", "system__graph", "pool").defer("log").order_by("-id")
+    rows = Job.objects.filter(parent=None).select_related("graph", "system__graph", "pool").defer("log")
     state = request.GET.get("state", "")
     if state in JobState.values:
         rows = rows.filter(state=state)
-    page = page_of(request, rows)
+    page = page_of(request, rows.order_by("-id"))
     live = any(not job.is_over for job in page)
     workers, site = list(live_workers().order_by("name")), site_version()
     able = [one for one in workers if not is_other(one.version, site)]
@@ -43,6 +44,7 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "queues": queue_states(able),
         "disk": disk_use,  # asked where it is shown: to managers
         "misfits": {job.pk: misfit(job, able) for job in page},
+        "parts": parts_of(page),
     }
     part = request.GET.get("part") == "rows"
     return render(request, "pooling/jobs/rows.html" if part else "pooling/jobs/list.html", context)
@@ -58,6 +60,7 @@ def job(request: HttpRequest, pk: int) -> HttpResponse:
         "curves": history_curves(found.system.history) if found.system and JOB_TYPES[found.kind].trains else [],
         "alone": [found],
         "misfit": misfit(found, able_workers()) if found.is_queued else "",
+        "parts": parts_of([found]).get(found.pk),
     }
     part = request.GET.get("part") == "progress"
     return render(request, "pooling/jobs/progress.html" if part else "pooling/jobs/detail.html", context)

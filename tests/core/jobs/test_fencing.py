@@ -36,7 +36,8 @@ def test_outside_of_a_job_it_is_a_transaction():
 
 @pytest.mark.django_db
 def test_the_attempt_that_has_the_job_writes():
-    with attempt(running()), fenced():
+    job = running()
+    with attempt(job, Progress(job)), fenced():
         write()
     assert written()
 
@@ -58,7 +59,7 @@ def test_an_attempt_that_lost_its_job_writes_nothing(now: dict[str, object], whe
     if when == "before":
         Job.objects.filter(pk=job.pk).update(**now)
     began = False
-    with pytest.raises(JobCancelled), attempt(job), fenced():
+    with pytest.raises(JobCancelled), attempt(job, Progress(job)), fenced():
         began = True
         write()
         if when == "within":

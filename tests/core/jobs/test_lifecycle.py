@@ -96,6 +96,8 @@ def test_training_scoring_and_pooling_go_to_the_gpu_queue(sent, django_capture_o
         "build-pool": "gpu",
         "extend-pool": "gpu",
         "score": "gpu",
+        "score-system": "gpu",
+        "score-shard": "gpu",
         "import-graph": "cpu",
         "import-run": "cpu",
         "filter-pool": "cpu",

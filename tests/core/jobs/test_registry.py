@@ -14,11 +14,14 @@ def test_every_kind_has_a_function_a_queue_and_a_stage() -> None:
         "open-campaign",
         "release-triples",
         "score",
+        "score-system",
+        "score-shard",
         "import-graph",
         "import-run",
         "evaluate",
         "export",
         "open-world",
+        "send-webhooks",
     }
     assert {one.queue for one in JOB_TYPES.values()} == {"cpu", "gpu"}
     assert {one.stage for one in JOB_TYPES.values()} <= set(STAGE)

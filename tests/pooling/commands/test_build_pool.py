@@ -97,12 +97,12 @@ def test_build_pool_refuses(town, run, arguments, message):
 
 
 def test_build_pool_that_fails_is_an_error(trained, run, monkeypatch):
-    from pooling.pools import build as pools
+    from pooling.pools import scoring
 
     def fail(*args: object, **kwargs: object) -> None:
         raise ValueError("the scores are not finite")
 
-    monkeypatch.setattr(pools, "score_triples", fail)
+    monkeypatch.setattr(scoring, "score_triples", fail)
     with pytest.raises(CommandError) as caught:
         run("build_pool", "town", "--name", "p")
     assert str(caught.value) == "build pool p: ValueError: the scores are not finite"

@@ -14,7 +14,7 @@ from pooling.enums import PoolingJob, PoolState
 from pooling.errors import PoolError
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Pool, PooledTriple, SeedTriple
-from pooling.pools import build as pools
+from pooling.pools import scoring
 from pooling.pools.build import build_pool, create_pool, get_pool, import_pool, seed_array, unpack_provenance
 from pooling.pools.report import pool_counts, pool_families
 from pooling.questions.kernel import questions_of
@@ -218,14 +218,14 @@ def test_an_unknown_pool_is_refused_with_those_that_are_there(pool: Pool):
 def test_the_job_makes_distributions_last_unless_it_is_told_not_to(trained: Graph, monkeypatch, params):
     pool = create_pool(trained, name="p", sample=0.5, seed=5, depth=5)
     ranked: list[set[int]] = []
-    predict = pools.predict_for_pool
+    predict = scoring.ACTS["distributions"]
 
     def after_the_ranks(*args: object) -> None:
         wanted = len(np.unique(row_keys(rows_of(wanted_triples(pool, open_graph(trained))), 27, 5)))
         ranked.append({wanted - len(read_ranks(system.run).keys) for system in trained.systems.all()})
         predict(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pools, "predict_for_pool", after_the_ranks)
+    monkeypatch.setitem(scoring.ACTS, "distributions", after_the_ranks)
     job = make_job(PoolingJob.BUILD_POOL, pool=pool, params=params)
     execute(job.pk, "w")
     assert Job.objects.get(pk=job.pk).error == ""

@@ -38,6 +38,7 @@ from pooling.runs.distributions import (
 from pooling.runs.files import RunError, question_id, read_ranks, read_topk
 from pooling.runs.imports import import_run
 from pooling.runs.score import score_system, wanted_triples
+from pooling.runs.shards import Scored
 from pooling.runs.validation import read_validation, store_validation
 from pooling.scoring import distribution_pass
 from pooling.scoring.distributions import ALPHAS, DRAWS, TOP
@@ -286,7 +287,7 @@ def _be_killed_in(place: str, job: Job, expected: Predictive) -> NoReturn:
             args[0].flush()  # type: ignore[attr-defined]
         os.kill(os.getpid(), signal.SIGKILL)
 
-    distributions._predict = lambda *args: (expected, "cpu")
+    distributions._predict = lambda *args: (expected, Scored({}, ["cpu"], []))
     setattr(np if place == "savez" else distributions, place, kill)
     try:
         score_job.score(job, Progress(job))

@@ -172,7 +172,7 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
     pool = make_pool(graph)
     for i in range(count):
         make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
-    with django_assert_num_queries(11):  # workers, their version, what they do, what waits, the size of the database
+    with django_assert_num_queries(12):  # workers, their version, what they do, what waits, the size of the database
         manager.get("/jobs")
 
 
@@ -203,3 +203,44 @@ def test_disk_use_is_measured(monkeypatch):
     artifact_path("runs/x").write_bytes(b"?" * 5000)
     use = usage.disk_use()
     assert use.artifacts >= 5000 and use.database > 0 and use.free > 0 and use.is_cache is False
+
+
+@pytest.fixture
+def building(graph) -> Job:
+    """A pool that is being built, with a system's part: it has two shards done, one running and one that waits."""
+    whole = make_job(PoolingJob.BUILD_POOL, pool=make_pool(graph), worker="gpu@a:1")
+    part = make_job(PoolingJob.SCORE_SYSTEM, parent=whole, params={"name": "one"}, worker="gpu@a:1")
+    for n, state in enumerate(("done", "done", "running", "queued"), 1):
+        name = f"questions of shard {n}"
+        make_job(PoolingJob.SCORE_SHARD, parent=part, params={"name": name}, state=JobState(state), worker="gpu@b:1")
+    return whole
+
+
+def test_the_list_shows_parts_below_their_job(building: Job, manager):
+    page = manager.get("/jobs").content.decode()
+    assert element(page, "parts-done").text == "2 of 4 parts are done."
+    assert [link.text for link in parse(page).all(test="part")[1].all(tag="a")] == ["score shard questions of shard 3"]
+    rows = parse(page).all(tag="tbody")[0].all(tag="tr")
+    assert len(rows) == 2  # the job, and what its parts do
+
+
+def test_the_page_of_a_job_shows_all_parts_that_are_not_over(building: Job, manager):
+    parts = parse(manager.get(f"/jobs/{building.pk}").content.decode()).all(test="part")
+    assert [one["class"] for one in parts] == ["part-1", "part-2", "part-2"]
+    assert "gpu@b:1" in parts[1].text
+
+
+def test_a_part_names_its_job_and_has_no_buttons(building: Job, manager):
+    part = building.parts.get()
+    page = manager.get(f"/jobs/{part.pk}")
+    assert f"/jobs/{building.pk}" in links(page)
+    assert posts(page) == []
+    [said] = notices(manager.post(f"/jobs/{part.pk}/cancel", follow=True))
+    assert f"part of job {building.pk}" in said
+
+
+def test_a_worker_is_at_the_part_not_at_the_job_that_has_it(building: Job, manager):
+    Worker.objects.create(name="gpu@a", queues="gpu", seen_at=timezone.now())
+    page = manager.get("/jobs").content.decode()
+    row = parse(page).all(test="worker")[0]
+    assert [link.text for link in row.all(tag="a")] == ["score system one"]
