@@ -219,7 +219,7 @@ def building(graph) -> Job:
 def test_the_list_shows_parts_below_their_job(building: Job, manager):
     page = manager.get("/jobs").content.decode()
     assert element(page, "parts-done").text == "2 of 4 parts are done."
-    assert [link.text for link in parse(page).all(test="part")[1].all(tag="a")] == ["score shard questions of shard 3"]
+    assert [link.text for link in parse(page).all(test="part")[1].all(tag="a")] == ["questions of shard 3"]
     rows = parse(page).all(tag="tbody")[0].all(tag="tr")
     assert len(rows) == 2  # the job, and what its parts do
 
