@@ -51,14 +51,14 @@ def _number_text(value: float, kind: str) -> str:
 
 
 def undefined_reasons(table: dict[str, Any]) -> list[str]:
-    """Return each reason of undefined cells once: "Micro MR: the run did not return 12 of 40 answers (conve)".
+    """Return each reason of undefined cells once: "the run did not return 12 of 40 answers (Micro MR of ConvE)".
 
-    Before it are the columns; after it the rows, by their first cell, unless all rows have it. Both are cut short.
+    After it are the columns, and the rows by their first cell, unless all rows have it. Both are cut short.
     """
     columns = table["columns"]
     numbers = {column["label"] for column in columns[1:] if is_number(column["kind"])}
     first = columns[0]
-    what = "" if first["kind"] in ("system", "measure") else f"{first['label']} "  # "0" alone says nothing
+    what = " of " if first["kind"] in ("system", "measure") else f", {first['label']} "  # "0" alone says nothing
     # reason -> columns by label, rows by number
     where: dict[str, tuple[dict[str, None], dict[int, None]]] = {}
     for r, row in enumerate(table["rows"]):
@@ -71,9 +71,9 @@ def undefined_reasons(table: dict[str, Any]) -> list[str]:
         names = dict.fromkeys(cell_text(table["rows"][r][0], first["kind"]) for r in rows)
         if first["kind"] == "system":
             names = dict.fromkeys(map(shown_name, names))
-        of = f" ({what}{_few(list(names))})" if len(rows) < len(table["rows"]) else ""
+        of = f"{what}{_few(list(names))}" if len(rows) < len(table["rows"]) else ""
         named = "all columns" if len(numbers) > 1 and labels.keys() == numbers else _few(list(labels))
-        found.append(f"{named}: {reason}{of}")
+        found.append(f"{reason} ({named}{of})")
     more = len(found) - MOST_REASONS
     return [*found[:MOST_REASONS], f"and {more:,} more reasons"] if more > 1 else found
 

@@ -33,31 +33,31 @@ def test_small_p_values_are_said_to_be_small():
 
 def test_reason_names_its_columns_and_rows():
     found = undefined_reasons(table(["conve", undefined(MISSING), 0.5], ["rotate", 3.5, 0.25]))
-    assert found == ["Micro MR: the run did not return 12 of 40 answers (ConvE)"]
+    assert found == ["the run did not return 12 of 40 answers (Micro MR of ConvE)"]
 
 
 def test_reason_stands_once_and_without_rows_where_all_have_it():
     rows = [[name, undefined("one system only."), undefined("one system only.")] for name in "ab"]
-    assert undefined_reasons(table(*rows)) == ["all columns: one system only"]
+    assert undefined_reasons(table(*rows)) == ["one system only (all columns)"]
     rows = [["a", undefined("x"), undefined("y")], ["b", 1.0, undefined("y")]]
-    assert undefined_reasons(table(*rows)) == ["Micro MR: x (a)", "MAP: y"]
+    assert undefined_reasons(table(*rows)) == ["x (Micro MR of a)", "y (MAP)"]
 
 
 def test_many_columns_rows_and_reasons_are_cut_short():
     names = tuple("ABCDEFG")
     row = [undefined("x")] * 6 + [1.0]
     found = undefined_reasons(table(*[[str(i), *row] for i in range(7)], ["z", *[1.0] * 7], measures=names))
-    assert found == ["A, B, C, D and 2 more: x (0, 1, 2, 3 and 3 more)"]
+    assert found == ["x (A, B, C, D and 2 more of 0, 1, 2, 3 and 3 more)"]
     found = undefined_reasons(table(["a", *row[:2], 1.0], measures=("A, disjoint", "B, disjoint", "C")))
-    assert found == ["A, disjoint / B, disjoint: x"]
+    assert found == ["x (A, disjoint / B, disjoint)"]
     many = table(*[[f"s{i}", undefined(f"reason {i}"), 1.0] for i in range(20)])
-    assert undefined_reasons(many)[7:] == ["Micro MR: reason 7 (s7)", "and 12 more reasons"]
+    assert undefined_reasons(many)[7:] == ["reason 7 (Micro MR of s7)", "and 12 more reasons"]
 
 
 def test_rows_that_are_no_systems_are_named_with_what_they_are():
     shown = table([0, undefined("x"), 1.0], [1, 2.0, 1.0])
     shown["columns"][0] |= {"label": "Depth", "kind": "count"}
-    assert undefined_reasons(shown) == ["Micro MR: x (Depth 0)"]
+    assert undefined_reasons(shown) == ["x (Micro MR, Depth 0)"]
 
 
 def test_defined_table_has_no_line():
