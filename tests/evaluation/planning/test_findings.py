@@ -26,11 +26,12 @@ from evaluation.planning.findings import (
 from pooling.graphs.imports import import_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.models import Pool, System
-from pooling.pools.build import import_pool, score_for_pool, unpack_provenance
+from pooling.pools.build import import_pool, unpack_provenance
 from pooling.pools.growth import extend_pool, grow
 from pooling.pools.seeds import seed_array
 from pooling.runs.files import question_id
 from pooling.runs.imports import import_run
+from pooling.runs.score import score_for_pool
 from tests.evaluation.oracle import Oracle, Question, Triple, sides
 from tests.factories import judge, make_system, progress_of
 

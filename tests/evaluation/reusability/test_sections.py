@@ -19,7 +19,8 @@ from evaluation.reusability.sections import ANALYSIS, reusability_json
 from evaluation.sections.metrics import metrics
 from evaluation.sections.settings import Settings
 from pooling.models import Pool, PooledTriple, System
-from pooling.pools.build import score_for_pool, unpack_provenance
+from pooling.pools.build import unpack_provenance
+from pooling.runs.score import score_for_pool
 from pooling.systems.shown_names import shown_name
 from tests.evaluation.cases import columns_of, context_of, sections_of
 from tests.factories import make_system, progress_of

@@ -72,7 +72,7 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
         [Column("system", "<b>System", "system"), Column("mr", "<i>MR")],
         [["<u>a", cell(float("nan"), "no <answer>")], ["b", 1.0]],
     )
-    line = '<p class="muted small">Undefined: &lt;i&gt;MR: no &lt;answer&gt; (&lt;u&gt;a).</p>'
+    line = '<p class="muted small">Undefined: no &lt;answer&gt; (&lt;i&gt;MR of &lt;u&gt;a).</p>'
     assert why_undefined(shown) == line
     assert line in render_to_string("evaluation/overview/report_table.html", {"table": shown})
     section = {"key": "s", "title": "S", "text": "t", "caption": "c", "notes": [], "chart": None, "finding": ""}
@@ -80,7 +80,7 @@ def test_line_of_a_table_stands_in_the_templates_with_its_text_escaped():
     html = render_to_string(
         "evaluation/sections/section.html", {"section": {**section, "tables": [rows]}, "is_live": False}
     )
-    assert '<p class="muted small">Undefined: Micro MR: the run did not return 12 of 40 answers (ConvE).</p>' in html
+    assert '<p class="muted small">Undefined: the run did not return 12 of 40 answers (Micro MR of ConvE).</p>' in html
 
 
 def test_minus_is_one_sign_whatever_the_size():

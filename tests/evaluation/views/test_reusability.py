@@ -8,7 +8,7 @@ from core.jobs.execution import execute
 from core.models import AuditEntry, Job
 from pooling.enums import PoolingAct, PoolingJob
 from pooling.models import Pool, System
-from pooling.pools.build import score_for_pool
+from pooling.runs.score import score_for_pool
 from tests.factories import make_system, progress_of
 from tests.page import Element, element, fields, has, parse, posts
 
