@@ -170,6 +170,7 @@ class AnnotationAct(models.TextChoices):
     INVITED = "invited", "made an invitation"
     INVITATION_USED = "invitation-used", "accepted an invitation"
     INVITATION_REVOKED = "invitation-revoked", "revoked an invitation"
+    IDENTITY_ADDED = "identity-added", "signed in by single sign-on for the first time"
     PASSWORD_LINK = "password-link", "made a link to a new password"
     DEACTIVATED = "deactivated", "switched an account off"
     ACTIVATED = "activated", "switched an account on"

@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.addresses import default_site, read_names, trusted_origins
 from config.folders import DATABASE, SECRET, data_folder, is_collected, make_database, make_private
 from config.proxies import read_proxies
+from config.single_sign_on import ACCOUNT_MIDDLEWARE, read_single_sign_on
 
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -97,7 +98,26 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+# Single sign-on by allauth; without its settings allauth is not imported.
+try:
+    SINGLE_SIGN_ON = read_single_sign_on(os.environ, production=PRODUCTION)
+    if SINGLE_SIGN_ON.providers:
+        import allauth  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImproperlyConfigured(
+        f"OIDC_ISSUER or SAML_METADATA is set, but there is no {error.name}: pip install 'triplepool[sso]'."
+    ) from error
+INSTALLED_APPS += SINGLE_SIGN_ON.apps
+MIDDLEWARE += [ACCOUNT_MIDDLEWARE] if SINGLE_SIGN_ON.providers else []
+globals().update(SINGLE_SIGN_ON.settings)
+PASSWORD_SIGN_IN = SINGLE_SIGN_ON.passwords
+if not PASSWORD_SIGN_IN:
+    MIDDLEWARE.append("config.sign_in.WithoutPasswords")
+# The last one is that of every session.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend" if PASSWORD_SIGN_IN else "config.sign_in.NoPassword",
+]
 AXES_FAILURE_LIMIT = "config.sign_in.tries"
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # then "wait fifteen minutes" is true

@@ -3,6 +3,7 @@
 Nobody can lock somebody else out: an address is refused, never a name everywhere.
 """
 
+from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -10,15 +11,47 @@ from axes.attempts import get_cool_off_threshold
 from axes.helpers import get_client_username
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.contrib.auth.views import redirect_to_login
 from django.db.models import Sum
 from django.forms import TextInput
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 
 TRIES = 10  # wrong passwords from one address for one name
 GUESSED = 30  # wrong passwords for a name from everywhere, after which each new address has only FEW
 FEW = 3
 NAMES = 20  # names tried with wrong passwords from one address, after which it may try no other
+
+
+class NoPassword(ModelBackend):
+    """Accept no password: people sign in at a provider. It gives the accounts to sessions, as usual."""
+
+    def authenticate(self, request: Any, username: Any = None, password: Any = None, **kwargs: Any) -> None:
+        return None
+
+
+_OF_PASSWORDS = {
+    "password-forgotten", "password-sent", "password-new", "password-new-done", "account-password", "admin-password",
+}  # fmt: skip
+
+
+class WithoutPasswords:
+    """Take the pages away that are about passwords, and let invitations be accepted after signing in."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        name = request.resolver_match.url_name if request.resolver_match else None
+        if name in _OF_PASSWORDS:
+            raise Http404
+        if name == "invitation" and not request.user.is_authenticated:
+            return redirect_to_login(request.path)
+        return None
 
 
 class SignInForm(AuthenticationForm):

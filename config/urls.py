@@ -1,5 +1,6 @@
 """Every address of the site: apps in the order in which data flows."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
@@ -15,7 +16,15 @@ handler403 = "config.problems.forbidden"
 handler404 = "config.problems.not_found"
 handler500 = "config.problems.failed"
 urlpatterns = [
-    path("login", LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm), name="login"),
+    path(
+        "login",
+        LoginView.as_view(
+            redirect_authenticated_user=True,
+            authentication_form=SignInForm,
+            extra_context={"providers": settings.SINGLE_SIGN_ON.providers, "passwords": settings.PASSWORD_SIGN_IN},
+        ),
+        name="login",
+    ),
     path("logout", LogoutView.as_view(), name="logout"),
     # the admin's own page would not count wrong passwords
     path("admin/password_change/", RedirectView.as_view(pattern_name="account-password"), name="admin-password"),
@@ -30,3 +39,5 @@ urlpatterns = [
     re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),
     path("", include("evaluation.urls")),
 ]
+if settings.SINGLE_SIGN_ON.providers:
+    urlpatterns.insert(0, path("", include("config.single_sign_on_pages")))

@@ -40,6 +40,8 @@ def test_the_library_needs_neither_django_nor_torch():
 def test_what_is_optional_is_tested_in_the_same_version():
     [sentry] = PROJECT["optional-dependencies"]["sentry"]
     assert sentry == str(pins("requirements-dev.txt")["sentry-sdk"])
+    [sso] = PROJECT["optional-dependencies"]["sso"]
+    assert sso == str(pins("requirements-dev.txt")["django-allauth"])
 
 
 def test_each_pin_is_exact_and_named_once():

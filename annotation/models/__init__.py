@@ -2,6 +2,7 @@
 
 from annotation.models.campaign import Campaign, GuidelineVersion, Invitation, Membership, Source
 from annotation.models.check import Check, Gold
+from annotation.models.identity import Identity
 from annotation.models.label import CheckLabel, Flag, ImportedLabel, Judgement, Label, SurplusLabel
 from annotation.models.notices import NoticeSettings
 from annotation.models.password import PasswordRequest

@@ -19,6 +19,7 @@ from annotation.models import (
     Campaign,
     CheckLabel,
     Flag,
+    Identity,
     ImportedLabel,
     Invitation,
     Label,
@@ -37,6 +38,7 @@ from core.people.tokens import revoke_all, token_data
 _TOLD = (
     AnnotationAct.ROLE_GIVEN, AnnotationAct.ROLE_TAKEN, AnnotationAct.INVITATION_USED, AnnotationAct.PASSWORD_LINK,
     AnnotationAct.DEACTIVATED, AnnotationAct.ACTIVATED, AnnotationAct.CONSENTED, AnnotationAct.TRAINING_WAIVED,
+    AnnotationAct.IDENTITY_ADDED,
 )  # fmt: skip
 _FIELDS = (
     "client_id", "answer", "source_url", "passage", "comment", "cause", "active_ms", "away_ms", "is_bulk", "created_at",
@@ -88,6 +90,9 @@ def own_data(user: User) -> dict[str, Any]:
             AccessLog.objects.filter(username=user.username)
             .order_by("attempt_time")
             .values("ip_address", "user_agent", at=F("attempt_time"))
+        ),
+        "single_sign_on": list(
+            Identity.objects.filter(person=user).order_by("pk").values("issuer", "subject", since=F("created_at"))
         ),
         "tokens": token_data(user),
         "acts": [
@@ -193,6 +198,7 @@ def erase(user: User, *, by: User | None = None) -> str:
         Campaign.every.filter(contact=user).update(contact=None)
         user.memberships.all().delete()
         Preferences.objects.filter(person=user).delete()
+        Identity.objects.filter(person=user).delete()
         user.groups.clear()
         user.user_permissions.clear()
         accounts.end_sessions(user)

@@ -1,0 +1,213 @@
+"""The addresses of single sign-on: they lead to the provider and take its answer, by allauth.
+
+allauth speaks the protocols. Who is let in, and as whom, is decided here and in annotation/people/single_sign_on.py:
+its own pages, sign-up and matching of accounts are never reached.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.internal import jwtkit
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.socialaccount.providers.base import ProviderException
+from allauth.socialaccount.providers.base.constants import AuthError
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, resolve_url
+from django.urls import path
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.errors import PersonError
+from annotation.people.single_sign_on import person_of
+from config.single_sign_on import OIDC, SAML
+
+logger = logging.getLogger(__name__)
+View = Callable[..., HttpResponseBase]
+ISSUERS = {provider.key: provider.issuer for provider in settings.SINGLE_SIGN_ON.providers}
+
+for _model in (EmailAddress, SocialAccount, SocialApp, SocialToken):  # its tables are not used
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
+
+
+def cancelled() -> str:
+    return gettext("You did not sign in. Try again, or ask a manager.")
+
+
+def failed() -> str:
+    return gettext("Signing in failed at the provider. Try again; if it fails again, ask a manager.")
+
+
+def _refused(request: HttpRequest, why: str) -> HttpResponse:
+    messages.error(request, why)
+    return redirect("login")
+
+
+class Adapter(DefaultSocialAccountAdapter):
+    """Stop allauth once it knows who the person is, or that it does not."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        raise ImmediateHttpResponse(_sign_in(request, sociallogin))
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
+    ) -> None:
+        why = cancelled() if error == AuthError.CANCELLED else failed()
+        logger.warning("single sign-on failed: %s", type(exception).__name__ if exception else error)
+        raise ImmediateHttpResponse(_refused(request, why))
+
+    def get_requests_session(self) -> requests.Session:
+        """Return a session that speaks https only, unless the provider is on this machine."""
+        session: requests.Session = super().get_requests_session()
+        session.trust_env = False  # no .netrc
+        if not ISSUERS.get(OIDC, "").startswith("http://"):
+            session.adapters.pop("http://")
+        return session
+
+
+def _sign_in(request: HttpRequest, sociallogin: Any) -> HttpResponse:
+    account, trusts = sociallogin.account, settings.SINGLE_SIGN_ON.trusts_addresses
+    key = OIDC if account.provider == OIDC else SAML
+    email = next((one.email for one in sociallogin.email_addresses if one.verified or trusts), "")
+    name = sociallogin.user.get_username()
+    try:
+        user = person_of(ISSUERS[key], account.uid, email=email, name=name, role=settings.SINGLE_SIGN_ON.role)
+    except PersonError as error:
+        return _refused(request, str(error))
+    if request.user.is_authenticated and request.user.pk != user.pk:
+        request.session.flush()
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
+    wanted = sociallogin.state.get("next") or ""
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return redirect(wanted if safe else resolve_url(settings.LOGIN_REDIRECT_URL))
+
+
+class Oidc(OpenIDConnectOAuth2Adapter):
+    """OpenID Connect as its specification has it: the id token is required, and always checked."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request, OIDC)
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().openid_config
+        if str(found["issuer"]).rstrip("/") != ISSUERS[OIDC]:
+            raise OAuth2Error("The configuration is that of another issuer.")
+        return found
+
+    def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
+        claims = self._decode_id_token(app, kwargs["response"].get("id_token") or "")
+        data: dict[str, Any] = {"id_token": claims}
+        if "userinfo_endpoint" in self.openid_config:
+            data["userinfo"] = self._fetch_user_info(token.token)
+            if data["userinfo"].get("sub") != claims["sub"]:
+                raise OAuth2Error("The user info is that of somebody else.")
+        return self.get_provider().sociallogin_from_response(request, data)
+
+    def _decode_id_token(self, app: Any, id_token: str) -> dict[str, Any]:
+        config = self.openid_config
+        claims: dict[str, Any] = jwtkit.verify_and_decode(
+            credential=id_token,
+            keys_url=config["jwks_uri"],
+            issuer=config["issuer"],
+            audience=app.client_id,
+            lookup_kid=jwtkit.lookup_kid_jwk,
+        )
+        return claims
+
+
+def _provider_page(view: View) -> View:
+    """Return a page that anybody may open; what a provider does wrong is told on the page to sign in."""
+
+    def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, **kwargs)
+        except (requests.RequestException, OAuth2Error, ProviderException, LookupError, TypeError, ValueError) as error:
+            logger.warning("single sign-on failed: %s", type(error).__name__)
+            return _refused(request, failed())
+
+    page.__name__ = view.__name__
+    return login_not_required(page)
+
+
+def _only_next(request: HttpRequest) -> None:
+    """Drop what else allauth would take from the address, such as to connect an account."""
+    given = request.GET.copy()
+    for name in set(given) - {"next"}:
+        del given[name]
+    request.GET = given  # type: ignore[assignment]  # immutable again below
+    given._mutable = False
+
+
+@_provider_page
+@require_safe
+def oidc_login(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    _only_next(request)
+    response: HttpResponseBase = OAuth2LoginView.adapter_view(Oidc(request))(request)
+    return response
+
+
+@_provider_page
+@require_safe
+def oidc_callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
+    response: HttpResponseBase = OAuth2CallbackView.adapter_view(Oidc(request))(request)
+    return response
+
+
+@login_not_required
+def nothing(request: HttpRequest, **_: Any) -> HttpResponse:
+    """Answer 404: the metadata name an address to sign out, which this site does not have."""
+    raise Http404
+
+
+def _saml_patterns() -> list[Any]:
+    from allauth.socialaccount.providers.saml import views
+
+    @_provider_page
+    @require_safe
+    def saml_login(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        _only_next(request)
+        response: HttpResponseBase = views.login(request, **kwargs)
+        return response
+
+    @csrf_exempt
+    @_provider_page
+    @require_http_methods(["POST"])
+    def saml_acs(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        response: HttpResponseBase = views.acs(request, **kwargs)
+        return response
+
+    here = "sso/<slug:organization_slug>/"
+    return [
+        path(f"{here}login", saml_login, name="saml_login"),
+        path(f"{here}acs", saml_acs, name="saml_acs"),
+        path(f"{here}acs/finish", _provider_page(require_safe(views.finish_acs)), name="saml_finish_acs"),
+        path(f"{here}metadata", _provider_page(require_safe(views.metadata)), name="saml_metadata"),
+        path(f"{here}sls", nothing, name="saml_sls"),
+    ]
+
+
+urlpatterns = (
+    [
+        path("sso/oidc/login", oidc_login, {"provider_id": OIDC}, name="openid_connect_login"),
+        path("sso/oidc/callback", oidc_callback, {"provider_id": OIDC}, name="openid_connect_callback"),
+    ]
+    if OIDC in ISSUERS
+    else []
+)
+if SAML in ISSUERS:
+    urlpatterns += _saml_patterns()

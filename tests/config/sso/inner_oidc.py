@@ -1,0 +1,260 @@
+"""Sign in at a provider of OpenID Connect, from the button to the session. Run by ../test_single_sign_on.py."""
+
+from __future__ import annotations
+
+import os
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Identity
+from annotation.people.own_data import erase, own_data
+from core.models import ApiToken, AuditEntry
+from core.people.tokens import create_token
+from tests.config.sso.provider import OidcProvider, new_key
+from tests.page import read
+
+ANNA = {"sub": "42", "email": "anna@example.org", "email_verified": True, "preferred_username": "anna"}
+
+
+@pytest.fixture(scope="module")
+def running():
+    provider = OidcProvider(urlsplit(os.environ["OIDC_ISSUER"]).port)
+    yield provider
+    provider.close()
+
+
+@pytest.fixture
+def provider(running: OidcProvider, db) -> OidcProvider:
+    from django.core.cache import cache
+
+    cache.clear()
+    running.claims, running.userinfo, running.token, running.config = dict(ANNA), None, {}, {}
+    running.signing_key, running.sends_id_token = None, True
+    return running
+
+
+def begin(client: Client, address: str = "/sso/oidc/login") -> str:
+    return client.get(address)["Location"]
+
+
+def finish(client: Client, provider: OidcProvider, to_provider: str):
+    code, state = provider.authorize(to_provider)
+    return client.get("/sso/oidc/callback", {"code": code, "state": state})
+
+
+def sign_in(client: Client, provider: OidcProvider, address: str = "/sso/oidc/login"):
+    return finish(client, provider, begin(client, address))
+
+
+def is_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def person(client: Client) -> User:
+    return User.objects.get(pk=client.session["_auth_user_id"])
+
+
+def test_button_leads_to_the_provider_and_back_to_the_page(client, provider) -> None:
+    button = read(client.get("/login?next=/account")).one("sso-oidc")
+    assert "Uni Login" in button.text
+    assert sign_in(client, provider, button["href"])["Location"] == "/account"
+    anna = person(client)
+    assert (anna.username, anna.email, anna.has_usable_password(), list(anna.groups.all())) == (
+        "anna", "anna@example.org", False, [],
+    )  # fmt: skip
+    assert (client.get("/").status_code, client.get("/pools").status_code) == (200, 403)
+    assert AuditEntry.objects.filter(act="identity-added", subject=anna).count() == 1
+
+
+def test_second_sign_in_is_the_same_account_whatever_the_address_is_now(client, provider) -> None:
+    sign_in(client, provider)
+    provider.claims |= {"email": "new@example.org", "preferred_username": "other"}
+    again = Client()
+    sign_in(again, provider)
+    assert (person(again), User.objects.count(), Identity.objects.count()) == (person(client), 1, 1)
+
+
+def test_account_with_the_verified_address_is_taken_and_what_others_may_hold_of_it_ends(client, provider) -> None:
+    mine = User.objects.create_user("ann", "Anna@Example.org", "of somebody else?")
+    squatter = Client()
+    squatter.force_login(mine, backend="django.contrib.auth.backends.ModelBackend")
+    create_token(mine, "old", ["label"], 1)
+    sign_in(client, provider)
+    mine.refresh_from_db()
+    assert (person(client), User.objects.count()) == (mine, 1)
+    assert squatter.get("/account").status_code == 302
+    assert not mine.has_usable_password() and not ApiToken.objects.exists()
+
+
+def test_address_that_is_not_verified_matches_nobody_and_is_not_kept(client, provider) -> None:
+    boss = User.objects.create_user("boss", "anna@example.org", "x")
+    for claim in (False, "false", None):
+        provider.claims |= {"sub": f"of {claim}", "email_verified": claim}
+        one = Client()
+        sign_in(one, provider)
+        assert person(one) != boss and person(one).email == ""
+
+
+def test_address_of_several_accounts_or_of_one_that_is_off_lets_nobody_in(client, provider) -> None:
+    User.objects.create_user("a", "anna@example.org", "x")
+    other = User.objects.create_user("b", "ANNA@example.org", "x")
+    assert sign_in(client, provider)["Location"] == "/login" and not is_in(client)
+    other.delete()
+    User.objects.update(is_active=False)
+    assert sign_in(client, provider)["Location"] == "/login" and not is_in(client)
+    assert Identity.objects.count() == 0
+
+
+def test_account_that_is_switched_off_stays_out(client, provider) -> None:
+    sign_in(client, provider)
+    User.objects.update(is_active=False)
+    again = Client()
+    sign_in(again, provider)
+    assert not is_in(again) and again.get("/account").status_code == 302
+
+
+@pytest.mark.parametrize("name", ["аnna", "ANNA", "anna1", "", "erased-1", "a b<script>", "ﬁnn", "x" * 300])
+def test_new_account_has_a_name_that_is_allowed_and_looks_like_nobody_elses(client, provider, name) -> None:
+    User.objects.create_user("anna", "other@example.org", "x")
+    provider.claims |= {"preferred_username": name, "email": "", "sub": "7"}
+    sign_in(client, provider)
+    made = person(client)
+    made.full_clean(exclude=["password"])
+    from annotation.people.names import looks_like_one_of
+
+    assert not looks_like_one_of(made.username, ["anna"]) and not made.username.startswith("erased-")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"signing_key": True},
+        {"token": {"aud": "another"}},
+        {"token": {"iss": "https://another.example.org"}},
+        {"token": {"exp": int(time.time()) - 900}},
+        {"token": {"sub": "another"}},
+        {"userinfo": {"sub": "another", "email": "boss@example.org", "email_verified": True}},
+        {"sends_id_token": False},
+        {"config": {"issuer": "https://another.example.org"}},
+        {"config": {"jwks_uri": "http://127.0.0.1:9/"}},
+    ],
+    ids=str,
+)
+def test_answer_that_is_not_the_providers_lets_nobody_in(client, provider, wrong) -> None:
+    to_provider = begin(client)
+    for name, value in wrong.items():
+        setattr(provider, name, new_key() if value is True else value)
+    assert finish(client, provider, to_provider)["Location"] == "/login"
+    assert not is_in(client) and User.objects.count() == 0
+    assert read(client.get("/login")).messages
+
+
+def test_answer_without_the_state_of_this_browser_is_refused(client, provider) -> None:
+    """Somebody sends a link to the end of a sign-in of theirs."""
+    code, state = provider.authorize(begin(Client()))
+    client.get("/sso/oidc/callback", {"code": code, "state": state})
+    assert not is_in(client)
+
+
+def test_code_works_once(client, provider) -> None:
+    code, state = provider.authorize(begin(client))
+    assert client.get("/sso/oidc/callback", {"code": code, "state": state})["Location"] == "/"
+    client.post("/logout")
+    client.get("/sso/oidc/callback", {"code": code, "state": state})
+    assert not is_in(client)
+
+
+def test_who_cancels_is_told_on_the_page_to_sign_in(client, provider) -> None:
+    _, state = provider.authorize(begin(client))
+    answer = client.get("/sso/oidc/callback", {"error": "access_denied", "state": state})
+    assert answer["Location"] == "/login" and read(client.get("/login")).messages
+
+
+def test_next_leads_to_no_other_site(client, provider) -> None:
+    assert sign_in(client, provider, "/sso/oidc/login?next=https://evil.example.org/")["Location"] == "/"
+
+
+def test_signed_in_person_cannot_be_connected_to_another_identity(client, provider) -> None:
+    boss = User.objects.create_user("boss", "boss@example.org", "x")
+    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in(client, provider, "/sso/oidc/login?process=connect")
+    assert person(client).username == "anna" and not Identity.objects.filter(person=boss).exists()
+
+
+def test_session_is_a_new_one(client, provider) -> None:
+    to_provider = begin(client)
+    before = client.session.session_key
+    finish(client, provider, to_provider)
+    assert is_in(client) and client.session.session_key != before
+
+
+def test_own_data_tell_of_the_identity_and_erasure_ends_it(client, provider) -> None:
+    sign_in(client, provider)
+    anna = person(client)
+    assert own_data(anna)["single_sign_on"][0]["subject"] == "42"
+    erase(anna)
+    again = Client()
+    sign_in(again, provider)
+    assert person(again) != anna
+
+
+def test_who_has_no_password_can_make_a_token_soon_after_signing_in_only(client, provider) -> None:
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    sign_in(client, provider)
+    asked = {"name": "mine", "scopes": ["label"], "days": "7"}
+    User.objects.update(last_login=timezone.now() - timedelta(minutes=11))
+    assert client.post("/account/tokens", asked).status_code == 422
+    User.objects.update(last_login=timezone.now())
+    assert client.post("/account/tokens", asked).status_code == 200 and ApiToken.objects.count() == 1
+
+
+def test_pages_of_allauth_are_those_two_and_take_get_only(client, provider) -> None:
+    from tests.pages.test_access import PAGES, routes
+
+    extra = {name for name, _ in routes()} - set(PAGES)
+    assert extra == {"openid_connect_login", "openid_connect_callback"}
+    for page in ("login", "callback"):
+        assert client.post(f"/sso/oidc/{page}").status_code == 405
+    for path in ("accounts/login/", "accounts/signup/", "accounts/email/", "accounts/social/connections/"):
+        assert client.get(f"/{path}").status_code in (302, 404)
+    root = User.objects.create_superuser("root", password="x")
+    client.force_login(root, backend="django.contrib.auth.backends.ModelBackend")
+    assert client.get("/accounts/email/").status_code == 404
+    assert "socialaccount" not in client.get("/admin/").content.decode()
+
+
+def test_provider_that_is_away_is_told(client, provider, monkeypatch) -> None:
+    monkeypatch.setattr(provider, "discovery", lambda: {})
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and read(client.get("/login")).messages
+
+
+PASSWORDS = os.environ.get("PASSWORD_SIGN_IN", "1") == "1"
+
+
+def test_passwords_are_on_or_off_as_the_operator_says(client, provider) -> None:
+    User.objects.create_user("boss", "boss@example.org", "a long pass phrase")
+    page = client.get("/login").content.decode()
+    client.post("/login", {"username": "boss", "password": "a long pass phrase"})
+    told = {path: client.get(path).status_code for path in ("/password/forgotten", "/password/new/x/y")}
+    assert ('name="password"' in page, is_in(client)) == (PASSWORDS, PASSWORDS)
+    assert set(told.values()) == {200 if PASSWORDS else 404}
+
+
+def test_invitation_is_accepted_by_who_signs_in_at_the_provider(client, provider) -> None:
+    from annotation.people.invitations import invite
+
+    made = invite("researcher")
+    secret = next(part for part in made if isinstance(part, str))
+    page = f"/invitations/{secret}"
+    if not PASSWORDS:
+        assert client.get(page)["Location"].startswith("/login?next=/invitations/")
+    sign_in(client, provider, f"/sso/oidc/login?next={page}")
+    client.post(page)
+    assert [group.name for group in person(client).groups.all()] == ["researcher"]

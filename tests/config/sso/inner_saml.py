@@ -1,0 +1,125 @@
+"""Sign in by a signed response of a SAML provider. Run by ../test_single_sign_on.py."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Identity
+from tests.config.sso.provider import ENTITY, SSO_URL, SamlProvider
+from tests.page import read
+
+
+def new_client() -> Client:
+    """Return a client that sends the name of the site, as browsers do; the library needs it."""
+    return Client(headers={"host": "testserver"})
+
+
+@pytest.fixture
+def client() -> Client:
+    return new_client()
+
+
+MAIL = "urn:oid:0.9.2342.19200300.100.1.3"
+
+
+@pytest.fixture(scope="module")
+def idp() -> SamlProvider:
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    from cryptography.x509 import load_pem_x509_certificate
+
+    provider = SamlProvider()
+    with open(os.environ["SAML_METADATA"] + ".pem", "rb") as file:  # noqa: PTH123
+        pem = file.read()
+    provider.key = load_pem_private_key(pem, None)  # type: ignore[assignment]
+    provider.certificate = load_pem_x509_certificate(pem)
+    return provider
+
+
+def begin(client: Client, address: str = "/sso/saml/login?next=/account") -> str:
+    """Return the id of the request that the site sent the person with."""
+    to = client.get(address)["Location"]
+    assert to.startswith(SSO_URL)
+    sent = zlib.decompress(base64.b64decode(parse_qs(urlsplit(to).query)["SAMLRequest"][0]), -15).decode()
+    return sent.split('ID="')[1].split('"')[0]
+
+
+def answer(client: Client, response: str):
+    to = client.post("/sso/saml/acs", {"SAMLResponse": response, "RelayState": ""})["Location"]
+    return client.get(to)
+
+
+def is_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def test_signed_response_signs_in_and_leads_to_the_page(client, db, idp) -> None:
+    assert read(client.get("/login")).one("sso-saml")
+    said = {MAIL: "anna@example.org", "email_verified": "true", "urn:oid:0.9.2342.19200300.100.1.1": "anna"}
+    done = answer(client, idp.response(begin(client), "subject-1", said))
+    anna = User.objects.get()
+    assert (done["Location"], is_in(client), anna.username, anna.email) == (
+        "/account", True, "anna", "anna@example.org",
+    )  # fmt: skip
+    assert list(Identity.objects.values_list("issuer", "subject")) == [(ENTITY, "subject-1")]
+
+
+def test_address_counts_only_if_the_provider_says_that_it_is_verified(client, db, idp) -> None:
+    boss = User.objects.create_user("boss", "anna@example.org", "x")
+    answer(client, idp.response(begin(client), "subject-1", {MAIL: "anna@example.org"}))
+    assert is_in(client) and int(client.session["_auth_user_id"]) != boss.pk
+    again = new_client()
+    said = {MAIL: "anna@example.org", "email_verified": "true"}
+    answer(again, idp.response(begin(again), "subject-2", said))
+    assert int(again.session["_auth_user_id"]) == boss.pk
+
+
+@pytest.mark.parametrize("wrong", ["unsigned", "other key", "audience", "late", "changed"])
+def test_response_that_is_not_the_providers_lets_nobody_in(client, db, idp, wrong) -> None:
+    request = begin(client)
+    said = {MAIL: "anna@example.org", "email_verified": "true"}
+    given = {
+        "unsigned": {"signed": False},
+        "audience": {"audience": "https://another.example.org"},
+        "late": {"minutes": -30},
+    }.get(wrong, {})
+    response = (SamlProvider() if wrong == "other key" else idp).response(request, "subject-1", said, **given)
+    if wrong == "changed":
+        text = base64.b64decode(response).decode().replace("anna@", "boss@")
+        response = base64.b64encode(text.encode()).decode()
+    assert answer(client, response)["Location"] == "/login"
+    assert not is_in(client) and User.objects.count() == 0
+
+
+def test_response_that_nobody_here_asked_for_is_refused(client, db, idp) -> None:
+    other = begin(new_client())
+    for request in (other, "made-up"):
+        response = idp.response(request, "subject-1", {})
+        client.post("/sso/saml/acs", {"SAMLResponse": response})
+        client.get("/sso/saml/acs/finish")
+        assert not is_in(client)
+
+
+def test_response_works_once(client, db, idp) -> None:
+    response = idp.response(begin(client), "subject-1", {})
+    answer(client, response)
+    client.post("/logout")
+    answer(client, response)
+    assert not is_in(client)
+
+
+def test_pages_of_allauth_are_those_five(client, db, idp) -> None:
+    from tests.pages.test_access import PAGES, routes
+
+    extra = {name for name, _ in routes()} - set(PAGES)
+    assert extra == {"saml_login", "saml_acs", "saml_finish_acs", "saml_metadata", "saml_sls"}
+    seen = {path: client.get(f"/sso/saml/{path}").status_code for path in ("metadata", "sls", "acs", "acs/finish")}
+    assert seen == {"metadata": 200, "sls": 404, "acs": 405, "acs/finish": 302}
+    assert "http://testserver/sso/saml/acs" in client.get("/sso/saml/metadata").content.decode()
+    assert client.get("/sso/other/login").status_code == 404
