@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template import loader
@@ -70,10 +70,11 @@ def _page(view: Callable[..., HttpResponseBase], request: HttpRequest, exception
 
 
 def unreadable(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Answer 400 as JSON to calls of the API, in Django's words to others."""
+    """Answer 400 as JSON to calls of the API, as a page to others."""
     if is_of_api(request):
         return JsonResponse({"error": str(CANNOT_BE_READ)}, status=400)
-    return _page(defaults.bad_request, request, exception)
+    with translation.override(translation.get_language_from_request(request)):
+        return HttpResponseBadRequest(loader.render_to_string("400.html"))  # nobody may be known yet
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -85,7 +85,7 @@ class Endpoint(base.Endpoint):
             raise PermissionDenied
 
 
-_NO_MEMBER = _("You are no longer a member of this campaign: your answer is not saved. Ask a manager to add you again.")
+_NO_MEMBER = _("You are no longer a member of this campaign: nothing was saved. Ask a manager to add you again.")
 
 
 class Claim(Endpoint):

@@ -57,3 +57,12 @@ def test_any_charset_and_any_query_are_answered(ada: User, charset: str, query: 
     token = {"HTTP_AUTHORIZATION": f"Bearer {key}"}
     kind = f"application/json; charset={charset}"
     assert served("/api/v1/labels", query, kind, **token) == status
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "Nothing was saved"), ("de", "Nichts wurde gespeichert")])
+def test_what_is_too_long_is_refused_on_a_page_in_words(ada: User, language: str, said: str):
+    client = Client(headers={"Accept-Language": language})
+    page = client.post("/login", {"username": "a" * 3_000_000, "password": "b"})
+    html = page.content.decode()
+    assert page.status_code == 400
+    assert 'data-test="unreadable"' in html and said in " ".join(html.split())
