@@ -11,6 +11,7 @@ from typing import IO
 
 from core.files.lines import LinesTooLargeError, Unpacking, check_ratio
 from core.files.reason import reason
+from core.files.tar_headers import DAMAGED, BoundedTarInfo, is_tar
 from pooling.graphs.source_data import GraphError, GraphTooLargeError
 
 MOST_BYTES = 4 << 30  # of all files that are read, unpacked
@@ -68,7 +69,7 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     elif path.suffix == ".zip":
         raise GraphError(f"{called} is not a complete zip file: copy or pack it again.")
     elif path.suffix != ".gz" or path.name.endswith(".tar.gz"):
-        if tarfile.is_tarfile(path):
+        if is_tar(path):
             found = _of_tar(path, called, limit)
         elif path.suffix in (".gz", ".tar"):
             raise GraphError(f"{called} is not a complete tar file: copy or pack it again.")
@@ -127,7 +128,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes
 
 def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
     """List the files of an archive; it is unpacked as it is listed, so that its size is watched here too."""
-    archive = tarfile.open(path)  # noqa: SIM115 - its members are read later
+    archive = tarfile.open(path, tarinfo=BoundedTarInfo)  # noqa: SIM115 - its members are read later
     found: dict[str, Reader] = {}
     total = 0
 
@@ -143,7 +144,7 @@ def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
             if member.isfile():
                 found[member.name] = reader(member)
                 _check_number(len(found), called)
-    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+    except DAMAGED as error:
         raise GraphError(f"{called} cannot be read ({error}): copy or pack it again.") from None
     return found
 

@@ -14,6 +14,7 @@ import pytest
 
 from evaluation.keeping.backup import MANIFEST, BackupError
 from evaluation.keeping.restore import restore
+from tests.core.files.test_tar_headers import long_named
 from tests.evaluation.keeping.test_backup import archive, empty, files, full, packed, rows, silent
 
 __all__ = ["archive", "full", "packed"]
@@ -107,3 +108,25 @@ def test_a_sparse_member_is_refused_unread(archive: Path, tmp_path: Path):
         new.addfile(info)
     with pytest.raises(BackupError):
         restore(tmp_path / "s.tar", silent)
+
+
+def test_a_row_too_deep_to_be_read_back_is_refused(archive: Path):
+    with tarfile.open(archive) as old:
+        whole = {member.name: old.extractfile(member).read() for member in old}
+    manifest, before, kept = json.loads(whole[MANIFEST]), rows(), files()
+    name = "database/pooling.Graph/000000.jsonl"
+    first, *others = whole[name].decode().splitlines()
+    values = json.loads(first)
+    values[manifest["tables"]["pooling.Graph"]["columns"].index("options")] = "HERE"
+    deep = json.dumps(values).replace('"HERE"', "[" * 700 + "]" * 700)
+    whole[name] = "\n".join([deep, *others, ""]).encode()
+    manifest["members"][name] = {"bytes": len(whole[name]), "sha256": hashlib.sha256(whole[name]).hexdigest()}
+    whole[MANIFEST] = json.dumps(manifest).encode()
+    with pytest.raises(BackupError, match=r"a row of table pooling\.Graph is nested too deeply"):
+        restore(written(whole, archive.with_name("deep.tar")), silent)
+    assert (rows(), files()) == (before, kept)
+
+
+def test_a_name_of_megabytes_is_refused_unread(archive: Path, tmp_path: Path):
+    with pytest.raises(BackupError, match=r"a name or header of 2,000,000 bytes"):
+        restore(long_named(tmp_path / "n.tar.gz", 2_000_000), silent)
