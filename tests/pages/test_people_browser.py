@@ -47,7 +47,7 @@ def test_invitation_from_the_button_to_the_first_question(visit):
     guest.locator("[name=password]").fill("quite another phrase")
     guest.locator("[name=again]").fill("quite another phrase")
     guest.locator(".main-form [type=checkbox]").check()
-    guest.locator(".main-form [type=submit]").click()
+    guest.locator(".main-form .button-primary").click()
     guest.locator('[data-test="message"]', has_text="nina").wait_for()
     guest.locator(".main a[href='/campaigns/town-pool/annotate']").click()
     guest.locator("[data-question]", has_text="know").wait_for()
