@@ -23,6 +23,7 @@ urlpatterns = [
     path("audit", people.audit, name="audit"),
     path("account", account.account, name="account"),
     path("account/password", account.PasswordChange.as_view(), name="account-password"),
+    path("account/time-zone", account.account_time_zone, name="account-time-zone"),
     path("account/data.json", account.account_data, name="account-data"),
     path("account/erase", account.account_erase, name="account-erase"),
     path("password/forgotten", account.Forgotten.as_view(), name="password-forgotten"),

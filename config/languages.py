@@ -20,6 +20,7 @@ TRANSLATED = frozenset(
     {
         *("login", "logout", "password-forgotten", "password-sent", "password-new", "password-new-done", "language"),
         *("invitation", "consent", "account", "account-password", "account-erase"),
+        *("account-time-zone",),
         *("annotate", "campaign-training", "my-labels", "adjudicate", "disputes", "messages", "guidelines"),
         # answers that these pages show; calls by token have no session, so they stay English
         *("api-claim", "api-claim-disputed", "api-submit", "api-submit-decision", "api-change", "api-flag"),

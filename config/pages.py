@@ -146,7 +146,7 @@ PAGES = {
 KEYWORDS: dict[str, str | Promise] = {
     "home": _("my work, what is left, start"),
     "account": _(
-        "dark theme, light theme, language, German, Deutsch, English, keys, e-mail, goal of the day, "
+        "dark theme, light theme, language, German, Deutsch, English, time zone, keys, e-mail, goal of the day, "
         "download my data, privacy"
     ),
     "account#keys": _("keys, keyboard, shortcuts"),

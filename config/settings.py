@@ -18,6 +18,7 @@ from config.addresses import default_site, read_names, trusted_origins
 from config.folders import DATABASE, SECRET, data_folder, is_collected, make_database, make_private
 from config.proxies import read_proxies
 from config.single_sign_on import ACCOUNT_MIDDLEWARE, read_single_sign_on
+from core.zones import read_zone
 
 # Arrow gives memory back when it is done with it, unlike its usual pool; read when pyarrow is first imported.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -89,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.languages.SpeakLanguage",
+    "config.time_zones.TellTime",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -187,7 +189,8 @@ LANGUAGE_CODE = "en"  # of the pages of managers and researchers; config/languag
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]  # of the pages of people who label, each by its own name
 LOCALE_PATHS = [BASE_DIR / "annotation" / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
-TIME_ZONE = "UTC"
+TIME_ZONE = "UTC"  # of all that is no page
+SITE_TIME_ZONE = read_zone(os.environ)  # of pages, unless a person chose another (config/time_zones.py)
 USE_TZ = True
 
 STATIC_URL = "static/"

@@ -194,6 +194,7 @@ class Preferences(models.Model):
         settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="preferences"
     )
     language = models.CharField(max_length=20, blank=True, help_text="code of settings.LANGUAGES")
+    time_zone = models.CharField(max_length=64, blank=True, help_text="as in Europe/Berlin; empty: the site's")
 
     def __str__(self) -> str:
         return self.language

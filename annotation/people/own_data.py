@@ -32,6 +32,7 @@ from annotation.people.forgotten import folded
 from core.models import AuditEntry, Preferences
 from core.people.audit_log import record
 from core.people.languages import chosen_language
+from core.people.time_zones import chosen_zone
 from core.people.tokens import revoke_all, token_data
 
 # acts about a person that do not tell which of their answers are checks, nor what became of them
@@ -58,6 +59,7 @@ def own_data(user: User) -> dict[str, Any]:
             "last_sign_in": user.last_login,
             "site_roles": sorted(user.groups.values_list("name", flat=True)),
             "language": chosen_language(user),
+            "time_zone": chosen_zone(user),
         },
         "campaigns": list(
             user.memberships.order_by("campaign", "role").values(

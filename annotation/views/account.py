@@ -6,27 +6,31 @@ from typing import Any
 
 from axes.helpers import get_client_ip_address
 from axes.utils import reset as unlock
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.forms.people import ChangePasswordForm, EmailForm
 from annotation.people.forgotten import ask, sends_links
 from annotation.people.own_data import own_data
 from annotation.views.people import erase_page
 from core.people.roles import CampaignRole, site_roles
+from core.people.time_zones import choose_zone, chosen_zone
 from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
 from core.views.files import text_response
 from core.views.own_password import is_own_password
+from core.zones import city, is_zone, zones
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
 KEYS = (
@@ -41,6 +45,11 @@ ADJUDICATOR_KEYS = (
     ("m", _("Reason: misread the statement")), ("t", _("Reason in your words")),
     ("p", _("Ask two others instead of deciding")),
 )  # fmt: skip
+_REGIONS = {
+    "Africa": _("Africa"), "America": _("America"), "Antarctica": _("Antarctica"), "Arctic": _("Arctic"),
+    "Asia": _("Asia"), "Atlantic": _("Atlantic Ocean"), "Australia": _("Australia"), "Europe": _("Europe"),
+    "Indian": _("Indian Ocean"), "Pacific": _("Pacific Ocean"),
+}  # fmt: skip
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,7 +66,20 @@ def account(request: SignedInRequest) -> HttpResponse:
     context |= {"keys": KEYS, "adjudicator_keys": ADJUDICATOR_KEYS}
     context["adjudicates"] = any(member.role == CampaignRole.ADJUDICATOR for member in memberships)
     context["email_is_set"] = sends_links()
+    context |= {"now": timezone.now(), "zone": chosen_zone(user), "site_zone": settings.SITE_TIME_ZONE}
+    context["zones"] = [(_REGIONS[region], [(name, city(name)) for name in names]) for region, names in zones().items()]
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def account_time_zone(request: SignedInRequest) -> HttpResponse:
+    """Keep the zone in which the person reads times; empty: the site's."""
+    name = request.POST.get("time_zone")
+    if name is None or (name and not is_zone(name)):
+        raise Http404
+    choose_zone(request.user, name)
+    messages.success(request, gettext("The time zone is saved."))
+    return redirect("account")
 
 
 @require_GET

@@ -5,17 +5,21 @@ element: `data_test="x"` is written as data-test="x", True as an attribute witho
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.forms.utils import flatatt
 from django.template import Context
+from django.template.defaultfilters import date
 from django.utils.safestring import SafeString
+from django.utils.timezone import get_current_timezone_name
 
 from core.jobs.queues import unserved
 from core.jobs.registry import JOB_TYPES
 from core.models import Job
 from core.tables import labelled
+from core.zones import short_name
 
 register = template.Library()
 
@@ -86,6 +90,18 @@ def worker_notice(*queues: str, jobs: Iterable[Job] = ()) -> dict[str, Any]:
     """Warn of each of these queues that no living worker serves; of `jobs`, the queues of those that wait."""
     waiting = {JOB_TYPES[job.kind].queue for job in jobs if job.is_queued}
     return {"unserved": unserved({*queues, *waiting})}
+
+
+@register.filter(expects_localtime=True)
+def moment(value: datetime | None, form: str = "j M Y, H:i") -> str:
+    """Write a time in the zone of the page, and say which that is: 26 Nov 2026, 13:25 CET."""
+    return f"{date(value, form)} {short_name(value)}" if value else ""
+
+
+@register.simple_tag
+def zone_name() -> str:
+    """Return the zone of the page's times, for the head of a column: Europe/Berlin."""
+    return get_current_timezone_name()
 
 
 @register.filter

@@ -5,13 +5,14 @@ The same settings and labels give the same bytes: it names the time of the last 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib.staticfiles import finders
 from django.db.models import Max
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from core.errors import UserError
@@ -176,7 +177,8 @@ def report_html(report: Report) -> str:
             parts.append({"shown": shown, "sections": sections})
         chapters.append({"analysis": chapter.analysis, "parts": parts})
     context = {"report": report, "pool": report.pool, "chapters": chapters, "style": _style(STYLES)}
-    return render_to_string("evaluation/overview/report_file.html", context)
+    with timezone.override(UTC):  # a file has one time for everybody
+        return render_to_string("evaluation/overview/report_file.html", context)
 
 
 def _static(name: str) -> Path:
