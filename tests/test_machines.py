@@ -78,13 +78,18 @@ def test_machines_without_a_shared_disk_make_what_one_machine_makes(
     assert site.does("web", "download") == one_machine["files"]
 
 
-def test_a_store_that_is_gone_fails_the_job_in_words(migrated: Path, settings, tmp_path: Path, monkeypatch):
+def test_a_store_that_is_gone_is_tried_again_and_then_fails_the_job_in_words(
+    migrated: Path, settings, tmp_path: Path, monkeypatch
+):
     stores.use("file", settings, tmp_path, monkeypatch)
     site = Site(tmp_path / "site", migrated, settings.ARTIFACT_STORE)
     site.does("web", "begin")
     Path(settings.ARTIFACT_STORE.removeprefix("file://")).rename(tmp_path / "unmounted")
-    told = site.run("first", "train")
+    told = site.run("first", "train_until_it_ends")
+    words = f"The folder of ARTIFACT_STORE ({settings.ARTIFACT_STORE}) does not exist: mount or make it."
     assert json.loads(told.stdout.splitlines()[-1])["found"] == {
+        "tries": settings.JOB_MAX_DEATHS,
+        "told_at_once": f"{words} It is tried again in 30 s.",
         "state": "failed",
-        "error": f"The folder of ARTIFACT_STORE ({settings.ARTIFACT_STORE}) does not exist: mount or make it.",
+        "error": words,
     }, told.stderr[-3000:]

@@ -18,6 +18,7 @@ from core import clock
 from core.database import is_away
 from core.enums import JobState
 from core.errors import UserError
+from core.files.bucket import StoreError
 from core.jobs.fencing import attempt, own_row
 from core.jobs.progress import LEAVING, JobCancelled, Progress
 from core.jobs.queues import waiting
@@ -72,6 +73,21 @@ def _wait_for_database(job: Job, progress: Progress, error: Exception) -> None:
     with contextlib.suppress(DatabaseError):
         progress.log(f"the database went away: {error}")
         own_row(job).update(heartbeat_at=None)
+
+
+def _wait_for_store(job: Job, progress: Progress, error: StoreError) -> bool:
+    """Leave a job whose store did not answer to the sweeper, as one whose worker fell silent.
+
+    So it is tried again after JOB_SILENT_SECONDS. Return False if it was tried JOB_MAX_DEATHS times without getting
+    further, or was cancelled: then it has failed.
+    """
+    logger.warning("job %s: %s", job.pk, error)
+    with contextlib.suppress(DatabaseError):  # away too, as for a machine without a network: left to the sweeper anyway
+        again = own_row(job).filter(deaths__lt=settings.JOB_MAX_DEATHS - 1, cancel_requested=False)
+        if not again.update(heartbeat_at=clock.now()):
+            return False
+        progress.log(f"{error} It is tried again in {settings.JOB_SILENT_SECONDS:.0f} s.")
+    return True
 
 
 def do_next(queue: str, worker: str) -> bool:
@@ -131,6 +147,8 @@ def _execute(job_id: int, worker: str) -> bool:
     except Exception as error:
         if is_away(error):
             _wait_for_database(job, progress, error)
+            return True
+        if isinstance(error, StoreError) and _wait_for_store(job, progress, error):
             return True
         # the message is for the person who watches the job, the trace for the log
         logger.exception("job %s failed", job_id)

@@ -17,8 +17,10 @@ from django.utils import timezone
 
 from core.enums import JobState
 from core.errors import UserError
+from core.files.bucket import StoreError
 from core.jobs import lifecycle as jobs
 from core.jobs.execution import execute
+from core.jobs.fencing import fenced
 from core.jobs.lifecycle import request_cancel, retry, start_job, sweep
 from core.jobs.progress import JobCancelled, Progress
 from core.jobs.queues import live_workers
@@ -174,6 +176,7 @@ CLAIM_ALL = """
 import sys, time
 import django; django.setup()
 from core.jobs.execution import execute
+from core.jobs.fencing import fenced
 from core.jobs.registry import HANDLERS
 from core.models import Job
 from evaluation.enums import EvaluationJob
@@ -271,6 +274,51 @@ def test_a_job_whose_database_went_away_has_not_failed_and_is_queued_again(work,
     other = make_job(EvaluationJob.EXPORT)
     execute(other.pk, "w")
     assert again(other).state == "done"
+
+
+@pytest.mark.django_db
+def test_a_job_whose_store_is_away_is_tried_again_after_a_while_and_fails_in_the_words_of_the_store(
+    work, sent, settings
+):
+    def lose(job: Job, progress: Progress) -> None:
+        raise StoreError("The store does not answer.")
+
+    work(lose)
+    job = make_job(EvaluationJob.EXPORT)
+    for attempt in range(1, settings.JOB_MAX_DEATHS):
+        assert execute(job.pk, "w")
+        assert (again(job).state, job.attempts, job.error) == ("running", attempt, "")
+        assert job.log.endswith(" The store does not answer. It is tried again in 30 s.\n")
+        assert sweep() == []
+        silence(job)
+        assert [one.pk for one in sweep()] == [job.pk]
+    assert execute(job.pk, "w")
+    assert (again(job).state, job.attempts, job.error) == ("failed", 5, "The store does not answer.")
+
+
+@pytest.mark.django_db
+def test_a_store_that_is_away_again_after_the_job_got_further_does_not_fail_it(work, sent, settings):
+    def get_further(job: Job, progress: Progress) -> None:
+        with fenced():
+            pass
+        raise StoreError("The store does not answer.")
+
+    work(get_further)
+    job = make_job(EvaluationJob.EXPORT, deaths=settings.JOB_MAX_DEATHS - 1)
+    execute(job.pk, "w")
+    assert (again(job).state, job.deaths) == ("running", 0)
+
+
+@pytest.mark.django_db
+def test_a_cancelled_job_does_not_wait_for_its_store(work, sent):
+    def lose(job: Job, progress: Progress) -> None:
+        request_cancel(job)
+        raise StoreError("The store does not answer.")
+
+    work(lose)
+    job = make_job(EvaluationJob.EXPORT)
+    execute(job.pk, "w")
+    assert again(job).state == "failed"
 
 
 @pytest.mark.django_db
