@@ -124,7 +124,7 @@ class _Run:
         self.train_triples, self.valid_triples = np.asarray(asked.train), np.asarray(asked.valid).reshape(-1, 3)
         self.identity = {
             "system": spec.name,
-            "settings": settings,
+            "settings": dict(sorted(settings.items())),  # databases differ in the order of keys, checkpoints must not
             "seed": asked.seed,
             "num_entities": asked.num_entities,
             "num_relations": asked.num_relations,

@@ -190,6 +190,15 @@ def test_train_system_seeds(tmp_path):
     assert not same_weights(weights(tmp_path / "a"), weights(tmp_path / "c"))
 
 
+def test_train_system_writes_the_same_bytes_whatever_the_order_of_the_settings(tmp_path):
+    train, valid = cycle()
+    settings = resolve_settings("distmult", ENTITIES, len(train), {"embedding_dim": 8, "epochs": 1})
+    for name, given in (("a", settings), ("b", dict(reversed(settings.items())))):
+        asked = {"seed": 1, "device": "cpu", "directory": tmp_path / name}
+        train_system(Training("distmult", train, valid, ENTITIES, RELATIONS, given, **asked))
+    assert (tmp_path / "a" / checkpoints.BEST).read_bytes() == (tmp_path / "b" / checkpoints.BEST).read_bytes()
+
+
 def test_train_system_leaves_global_seed_and_threads(tmp_path):
     torch.manual_seed(5)
     expected, threads = torch.rand(1), torch.get_num_threads()
