@@ -31,6 +31,7 @@ UNDO_MINUTES = 2
 GOLD, GOLD_PERCENT = 20, 4  # gold items of each answer; gold items per 100 questions
 GUIDELINES = (
     "This is the demo: its families are made up, and no source has them. "
+    "Answer as the facts on the cards suggest; nothing depends on it. "
     "Where a link is asked for, the address of any page of Wikipedia will do."
 )
 

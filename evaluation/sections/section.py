@@ -209,13 +209,17 @@ class Analysis:
 
 
 def beside(sections: Sequence[Section], labels: str) -> list[Section]:
-    """Rename sections of another label set, so that a page can have both."""
+    """Rename sections and tables of another label set, so that a page can have both; say which they are."""
+    name = labels.replace("-", " ")
     return [
         replace(
             section,
             key=f"{section.key}-{labels}",
-            title=f"{section.title}: {labels.replace('-', ' ')}",
-            tables=[replace(table, key=f"{table.key}-{labels}") for table in section.tables],
+            title=f"{section.title}: {name}",
+            text=f"For comparison only: {name}, whatever labels are chosen above. {section.text}",
+            tables=[
+                replace(table, key=f"{table.key}-{labels}", title=f"{table.title}: {name}") for table in section.tables
+            ],
         )
         for section in sections
     ]

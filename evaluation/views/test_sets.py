@@ -66,8 +66,13 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
     rows = _rows(pool)
     context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
     report = pool_report(pool)
+    context["newer"] = bool(rows) and _counts(rows[0]["qrels"]) != (report["positive"], report["negative"])
     context |= {"seeds": pool.seeds.count(), "report": report, "warnings": freeze_warnings(report, report["to_people"])}
     return render(request, "evaluation/test_sets/export.html", context)
+
+
+def _counts(qrels: Qrels) -> tuple[int, int]:
+    return qrels.num_positive, qrels.num_negative
 
 
 def _rows(pool: Pool) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.sections.section import evaluated, label_caption
+from evaluation.sections.section import Column, Section, Table, beside, evaluated, label_caption
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 from tests.evaluation.cases import context_of
@@ -27,3 +27,11 @@ def test_n_of_a_caption_is_that_of_the_values(labelled: Pool, key: str, question
     chosen = context_of(labelled, labels=key, questions=questions).labels
     answers, asked = chosen.values(["micro_mrr", "map"]).values()
     assert evaluated(chosen) == f"{answers.n} answers to {asked.n} questions"
+
+
+def test_sections_and_tables_of_a_label_set_beside_the_chosen_one_name_it():
+    table = Table("pairs", "Pairs by Micro MRR", [Column("pair", "Pair", "text")], [])
+    [found] = beside([Section("curve", "p-values", "All pairs.", "caption", [table], None)], "full-test")
+    assert (found.key, found.title) == ("curve-full-test", "p-values: full test")
+    assert [(one.key, one.title) for one in found.tables] == [("pairs-full-test", "Pairs by Micro MRR: full test")]
+    assert found.text == "For comparison only: full test, whatever labels are chosen above. All pairs."

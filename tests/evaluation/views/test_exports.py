@@ -279,3 +279,14 @@ def test_trec_files_of_this_moment_are_taken_away(sign_in, labelled: Pool, file:
 def test_another_trec_file_is_not_there(sign_in):
     assert sign_in("researcher").get("/pools/p/export/trec/runs.txt").status_code == 404
     assert sign_in("researcher2").get("/pools/p/export/trec/qrels.txt").status_code == 403
+
+
+def test_the_page_says_when_labels_are_newer_than_the_frozen_ones(sign_in, labelled: Pool):
+    client = sign_in("manager")
+    assert not has(client.get(PAGE), "newer")
+    freeze_qrels(labelled, "v1")
+    assert not has(client.get(PAGE), "newer")
+    labelled.judgements.filter(verdict="negative").first().delete()
+    notice = element(client.get(PAGE), "newer")
+    assert "since v1 was frozen" in notice.text and notice.one(tag="a")["href"] == "#now-title"
+    assert not element(sign_in("researcher").get(PAGE), "newer").has(tag="a")

@@ -79,6 +79,7 @@ def test_the_page_names_the_version_to_cite(sign_in, labelled: Pool, tmp_path):
     for name in ("v1", "v2"):
         freeze_qrels(labelled, name)
     assert link() == f"{PAGE}/measures?labels=qrels:v2" and client.get(link()).status_code == 200
+    assert element(client.get(PAGE), "pairs").one(tag="a")["href"] == f"{PAGE}/discriminative?labels=qrels:v2"
     labelled.qrels.update(origin=QrelsOrigin.IMPORTED)
     assert link() == "/pools/p/export"
 
