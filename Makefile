@@ -19,7 +19,7 @@ INDEX_cuda := --index-url https://pypi.org/simple
 INSTALL_TORCH := $(if $(TORCH),$(PIP) $(INDEX_$(TORCH)) $(TORCH_PIN) &&)
 
 .DEFAULT_GOAL := help
-.PHONY: help $(VENV) environment development demo serve test test-slow lint docs locks
+.PHONY: help $(VENV) environment development demo serve test test-slow test-cluster lint docs locks
 
 help:
 	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
@@ -27,6 +27,7 @@ help:
 	@echo "make serve         the site and a local worker"
 	@echo "make test          the test suite"
 	@echo "make test-slow     the tests that take longer than a minute each"
+	@echo "make test-cluster  a cluster that is broken on purpose makes what one machine makes"
 	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
 	@echo "make docs          the documentation as a site, in var/docs"
 	@echo "make locks         deploy/locks: exact versions of everything, with hashes"
@@ -72,6 +73,10 @@ test: development
 # Exit code 5: no test is marked slow.
 test-slow: development
 	$(PY) -m pytest -m slow $(ARGS) || [ $$? -eq 5 ]
+
+# Needs PostgreSQL, and Redis or RabbitMQ; about four minutes for each broker.
+test-cluster: development
+	$(PY) -m pytest -m cluster tests/test_cluster.py -s $(ARGS)
 
 lint: development
 	$(PY) -m ruff check .
