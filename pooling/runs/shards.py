@@ -55,14 +55,13 @@ def scored(
         result, device = do(system, graph, keys, wanted, watch, **settings)
         return Scored(result._asdict(), [device], [])
     plan = _planned(at_work[0], system, keys, wanted)
-    starts = range(0, len(keys), size)
-    ends = [min(start + size, len(keys)) for start in starts]
+    ranges = [(start, min(start + size, len(keys))) for start in range(0, len(keys), size)]
     asked = [
-        {"act": act, "plan": plan, "system": system.pk, "from": start, "to": end, **settings, "name": name}
-        for start, end in zip(starts, ends, strict=True)
-        for name in [f"{system}, questions {start + 1:,} to {end:,} of {len(keys):,}"]
+        {"act": act, "plan": plan, "system": system.pk, "from": start, "to": end, **settings}
+        | {"name": f"{system}, questions {start + 1:,} to {end:,} of {len(keys):,}"}
+        for start, end in ranges
     ]
-    sizes = [end - start for start, end in zip(starts, ends, strict=True)]
+    sizes = [end - start for start, end in ranges]
     parts = do_parts(PoolingJob.SCORE_SHARD, asked, sizes, watch.tell)
     found = [_read(part) for part in parts]
     devices = sorted({str(one.pop("device")) for one in found})

@@ -15,7 +15,7 @@ from pooling.layouts.source_files import open_source
 
 
 def long_named(path: Path, size: int, kind: bytes = tarfile.GNUTYPE_LONGNAME, headers: int = 1) -> Path:
-    """Write an archive that begins with so many headers, each of a name of so many bytes."""
+    """Write an archive that begins with the given number of headers, each holding a name of the given length."""
     header = tarfile.TarInfo("././@LongLink")
     header.type, header.size = kind, size
     with gzip.open(path, "wb") as packed:
