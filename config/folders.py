@@ -27,7 +27,10 @@ def make_private(folder: Path) -> None:
     SQLite gives its files -wal and -shm the mode of the database, so it is made first, with the right one.
     """
     new = not folder.exists()
+    parents = [parent for parent in folder.parents if not parent.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    for parent in parents:  # in a folder that others can write they could put another one in its place
+        _take_from_others(parent, 0o755)
     if new or any((folder / name).exists() for name in (DATABASE, SECRET)):
         _take_from_others(folder, 0o700)
     for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", SECRET):

@@ -113,7 +113,7 @@ PAGES = {
     "adjudicate": Page("", _("Adjudicate {campaign.pool.name}")),
     "my-labels": Page("", _("My labels"), _("My labels in {campaign.pool.name}")),
     "disputes": Page("", _("Disputes"), _("Disputes in {campaign.pool.name}")),
-    "messages": Page("", _("My reports"), _("My reports in {campaign.pool.name}")),
+    "messages": Page("", _("Reported statements"), _("Reported statements in {campaign.pool.name}")),
     "guidelines": Page("", _("Guidelines"), _("Guidelines of {pool.name}")),
     "campaign-training": Page("", _("Training"), _("Training for {campaign.pool.name}")),
     "consent": Page("", _("Personal data"), _("Personal data in {campaign.pool.name}")),

@@ -5,6 +5,7 @@ its own pages, sign-up and matching of accounts are never reached.
 """
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, resolve_url
 from django.urls import path
@@ -33,10 +35,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.errors import PersonError
 from annotation.people.single_sign_on import person_of
+from config.sign_in import address_of
 from config.single_sign_on import OIDC, SAML
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
+MOST_A_MINUTE = 60  # requests from one address: a class behind one address signs in with two each
+TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 ISSUERS = {provider.key: provider.issuer for provider in settings.SINGLE_SIGN_ON.providers}
 
 for _model in (EmailAddress, SocialAccount, SocialApp, SocialToken):  # its tables are not used
@@ -50,6 +55,14 @@ def cancelled() -> str:
 
 def failed() -> str:
     return gettext("Signing in failed at the provider. Try again; if it fails again, ask a manager.")
+
+
+def too_many() -> str:
+    return gettext("Too many people sign in from your network at this moment. Try again in a minute.")
+
+
+def no_lasting_name() -> str:
+    return gettext("Your provider names you differently each time, so your account cannot be found. Ask a manager.")
 
 
 def _refused(request: HttpRequest, why: str) -> HttpResponse:
@@ -134,14 +147,28 @@ def _provider_page(view: View) -> View:
     """Return a page that anybody may open; what a provider does wrong is told on the page to sign in."""
 
     def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        if _comes_too_often(request):
+            return _refused(request, too_many())
         try:
             return view(request, **kwargs)
+        except PersonError as error:
+            return _refused(request, str(error))
         except (requests.RequestException, OAuth2Error, ProviderException, LookupError, TypeError, ValueError) as error:
             logger.warning("single sign-on failed: %s", type(error).__name__)
             return _refused(request, failed())
 
     page.__name__ = view.__name__
     return login_not_required(page)
+
+
+def _comes_too_often(request: HttpRequest) -> bool:
+    """Count a request of an address: each one may leave a session behind."""
+    key = f"sso-{address_of(request)}-{int(time.time() // 60)}"
+    cache.add(key, 0, timeout=120)
+    try:
+        return cache.incr(key) > MOST_A_MINUTE
+    except ValueError:  # the cache was emptied just now
+        return False
 
 
 def _only_next(request: HttpRequest) -> None:
@@ -191,11 +218,27 @@ def _saml_patterns() -> list[Any]:
         response: HttpResponseBase = views.acs(request, **kwargs)
         return response
 
+    class Finish(views.FinishACSView):
+        """Sign in by the name that the provider gives a person for good, never by one for this session alone."""
+
+        def get_provider(self, organization_slug: str) -> Any:
+            provider = super().get_provider(organization_slug)
+            named = provider.extract_uid
+
+            def lasting(data: Any) -> str:
+                uid: str = named(data)
+                if data.get_nameid_format() == TRANSIENT and uid == data.get_nameid():
+                    raise PersonError(no_lasting_name())
+                return uid
+
+            provider.extract_uid = lasting
+            return provider
+
     here = "sso/<slug:organization_slug>/"
     return [
         path(f"{here}login", saml_login, name="saml_login"),
         path(f"{here}acs", saml_acs, name="saml_acs"),
-        path(f"{here}acs/finish", _provider_page(require_safe(views.finish_acs)), name="saml_finish_acs"),
+        path(f"{here}acs/finish", _provider_page(require_safe(Finish.as_view())), name="saml_finish_acs"),
         path(f"{here}metadata", _provider_page(require_safe(views.metadata)), name="saml_metadata"),
         path(f"{here}sls", nothing, name="saml_sls"),
     ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
@@ -66,13 +67,15 @@ def person(request: SignedInRequest, pk: int) -> HttpResponse:
     found = _person(pk)
     shown = None
     if request.method == "POST":
-        done = do_act(request, _ACTS, {}, found, {"take": SiteRoleForm(request.POST)})
+        acts = _ACTS if settings.PASSWORD_SIGN_IN else {act: do for act, do in _ACTS.items() if act != "link"}
+        done = do_act(request, acts, {}, found, {"take": SiteRoleForm(request.POST)})
         if isinstance(done, str):
             messages.success(request, done)
         if not isinstance(done, SecretLink):
             return redirect("person", pk)
         shown = show_link(request, done)
     state = {"is_erased": is_erased(found), "last_manager": is_last_manager(found), "itself": found == request.user}
+    state["passwords"] = settings.PASSWORD_SIGN_IN
     context = {"person": found, "shown": shown, "site_roles": [group.name for group in found.groups.all()], **state}
     return no_store(render(request, "annotation/people/person_detail.html", context))
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
-from django.db import OperationalError, ProgrammingError
+from django.db import OperationalError, ProgrammingError, connection
+from django.db.migrations.loader import MigrationLoader
 
 from core.enums import JobState
 from core.errors import GoneError, UserError
@@ -18,9 +19,11 @@ from core.files.lines import too_many_bytes
 from core.jobs.registry import JOB_TYPES
 from core.jobs.worker import failures, wait_for, worker_for_a_while
 from core.models import Job
+from core.version import APPS
 
 Out = TextIO | OutputWrapper
 NO_TABLES = re.compile(r'no such table|relation "\w+" does not exist')  # in the words of SQLite and PostgreSQL
+NO_TABLES_YET = "The database has no tables yet: run `python manage.py migrate` (or `triplepool migrate`) first."
 
 
 @contextlib.contextmanager
@@ -33,9 +36,19 @@ def user_errors() -> Iterator[None]:
     except (OperationalError, ProgrammingError) as error:
         if not NO_TABLES.search(str(error)):
             raise
+        raise CommandError(NO_TABLES_YET) from error
+
+
+def check_migrated() -> None:
+    """Raise CommandError where the database has no tables, or not yet those of this version."""
+    loader = MigrationLoader(connection)
+    if lacking := sorted(key for key in loader.disk_migrations.keys() - loader.applied_migrations if key[0] in APPS):
         raise CommandError(
-            "The database has no tables yet: run `python manage.py migrate` (or `triplepool migrate`) first."
-        ) from error
+            f"The database is older than this version of the program ({'.'.join(lacking[0])} is missing): run `python "
+            "manage.py migrate` (or `triplepool migrate`) first."
+            if loader.applied_migrations
+            else NO_TABLES_YET
+        )
 
 
 # help of arguments that say the same in every command; a command's own help comes before it

@@ -60,7 +60,11 @@ def all_values(context: Context) -> list[Section]:
     ]
     first = context.measures[0]
     order = np.argsort(-merit(found[first.name].mean(), first.higher_is_better), kind="stable").tolist()
-    text = f" In all tables of this page, systems are in the order by {first.label} under {context.labels.name}."
+    text = (
+        f" In all tables of this page, systems are in the order by {first.label} under {context.labels.name}. The"
+        " values are means without intervals: Discriminative power tests which systems differ, and the results overview"
+        " gives the range of each place."
+    )
     sections[0] = replace(sections[0], text=sections[0].text + text)
     return [replace(section, tables=[_in_order(table, order) for table in section.tables]) for section in sections]
 

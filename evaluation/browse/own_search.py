@@ -21,7 +21,7 @@ CAMPAIGN = (
     (_("Annotate"), "annotate", Right.ANNOTATE),
     (_("My labels"), "my-labels", Right.ANNOTATE),
     (_("Guidelines"), "guidelines", Right.ANNOTATE),
-    (_("My reports"), "messages", Right.ANNOTATE),
+    (_("Reported statements"), "messages", Right.ANNOTATE),
 )
 # label, key in KEYWORDS: a URL name, and for a part of its page the part
 ACCOUNT = (

@@ -61,8 +61,10 @@ def restore(path: Path, tell: TellStage) -> BackupSummary:
             files = _fill(path, every, aside, manifest, tell)
             reset_sequences(every.values())
             _compare(path, every, aside, manifest, tell)
+            references = _references()
+            _check_owned(path, manifest, references)
             moved += _move_in(aside)
-            for reference in _references():
+            for reference in sorted(references) if bucket.is_set() else ():
                 published.append(reference)
                 publish(reference)
     except BaseException as error:
@@ -294,14 +296,23 @@ def _compare(path: Path, every: dict[str, Table], aside: Path, manifest: dict[st
         raise BackupError(f"What was restored is not what the backup holds: {'; '.join(wrong[:5])}. Nothing was kept.")
 
 
-def _references() -> list[str]:
-    """Return the artifacts of all rows, for the store; none without one."""
-    if not bucket.is_set():
-        return []
+def _references() -> set[str]:
+    """Return the artifacts of all rows."""
     named = (
         model._base_manager.exclude(artifact="").values_list("artifact", flat=True) for model in owners_of_artifacts()
     )
-    return sorted(set().union(*named))
+    return set().union(*named)
+
+
+def _check_owned(path: Path, manifest: dict[str, Any], references: set[str]) -> None:
+    """Raise BackupError for a file that belongs to no row: no backup has one."""
+    for member in manifest["members"]:
+        kind, _, name = member.partition("/")
+        place = PurePosixPath(name)
+        if kind == "artifacts" and references.isdisjoint([name, *map(str, place.parents)]):
+            raise BackupError(
+                f"{path.name} holds {member}, which no row of it names: it was changed by hand. {ANOTHER}"
+            )
 
 
 def _move_in(aside: Path) -> list[Path]:

@@ -160,7 +160,7 @@ def overview(pool: Pool, measure_name: str, settings: Settings = Settings()) -> 
         now += WAITING
     content = kept.content
     sparse, completed = content["seeds"], content["current"]
-    sure = content["places"][measure.name]
+    sure = _sure(content["places"][measure.name], list(sparse["systems"]))
     found = rank_changes(sparse["systems"], completed["systems"], measure, sure, content["series"])
     new = completed["counts"]["positive"] - sparse["counts"]["positive"]
     lines, rows = slope_lines(found), _rows(content)
@@ -244,8 +244,15 @@ def _tau(found: Interval) -> dict[str, Any]:
 
 
 def _intervals(span: PlaceIntervals) -> dict[str, Any]:
-    counts = {"undecided": span.undecided, "pairs": span.pairs, "questions": span.questions}
+    counts = {"open_pairs": span.open_pairs, "pairs": span.pairs, "questions": span.questions}
     return {"low": numbers(span.low), "high": numbers(span.high), **counts}
+
+
+def _sure(span: dict[str, Any], systems: list[str]) -> dict[str, Any]:
+    """Return the intervals of places with the undecided pairs by name, the least decided first."""
+    pairs = sorted(span["open_pairs"], key=lambda pair: pair[2])
+    named = [{"first": systems[one], "second": systems[other], "share": share} for one, other, share in pairs]
+    return span | {"open_pairs": named, "undecided": len(named)}
 
 
 def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -236,7 +236,8 @@ def _left_json(made: Plan, labels: Span | None, reason: str) -> Json:
 ANALYSIS = Analysis(
     "planning",
     "Planning",
-    "Is the order of the systems sure enough, how much judging is left, and where do the next labels pay most?",
+    "Is the order of the systems sure enough, how much judging is left, and where do the next labels pay most? Always"
+    " of the current labels, since it is about what to judge next.",
     "planning",
     ("measures", "questions", "assumed", "seed"),
     (Part("order", by_order), Part("left", by_work), Part("relations", by_relation)),

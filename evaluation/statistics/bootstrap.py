@@ -135,15 +135,20 @@ def percentiles(drawn: Floats, level: float) -> tuple[float, float, int]:
 class PlaceIntervals:
     """Hold the percentile interval `low` … `high` [systems] of each system's place; nan where it has none.
 
-    `undecided`: the pairs, of `pairs`, of which neither system is ahead in 97.5 % (at level 0.95) of the resamples.
+    `undecided`: the pairs, of `pairs`, of which neither system is ahead in 97.5 % (at level 0.95) of the resamples;
+    `open_pairs` has them as (system more often ahead, the other one, share of the resamples in which it is ahead).
     """
 
     low: Floats
     high: Floats
-    undecided: int
+    open_pairs: list[tuple[int, int, float]]
     pairs: int
     questions: int
     resamples: int
+
+    @property
+    def undecided(self) -> int:
+        return len(self.open_pairs)
 
 
 def bootstrap_places(
@@ -199,12 +204,21 @@ def bootstrap_places(
     merits = np.concatenate(list(stacked.resampled(resamples, rng, families)))  # [draws, measures, systems]
     left, right = np.triu_indices(merits.shape[2], k=1)
     one, other = merits[..., left], merits[..., right]
-    decided = np.maximum((one > other).sum(axis=0), (one < other).sum(axis=0))  # [measures, pairs]
+    ahead, behind = (one > other).sum(axis=0), (one < other).sum(axis=0)  # [measures, pairs]
     tail = (1.0 - level) / 2.0
-    undecided = (decided < (1.0 - tail) * resamples).sum(axis=1)
+    undecided = np.maximum(ahead, behind) < (1.0 - tail) * resamples
+
+    def open_pairs(m: int) -> list[tuple[int, int, float]]:
+        found = []
+        for i in np.flatnonzero(undecided[m]).tolist():
+            wins = [(int(ahead[m, i]), int(left[i]), int(right[i])), (int(behind[m, i]), int(right[i]), int(left[i]))]
+            won, first, second = max(wins, key=lambda one: one[0])
+            found.append((first, second, won / resamples))
+        return found
+
     ends = np.quantile(places(merits), [tail, 1.0 - tail], axis=0, method="inverted_cdf")  # [2, measures, systems]
     return {
-        name: PlaceIntervals(ends[0, m], ends[1, m], int(undecided[m]), left.size, stacked.questions.size, resamples)
+        name: PlaceIntervals(ends[0, m], ends[1, m], open_pairs(m), left.size, stacked.questions.size, resamples)
         for m, name in enumerate(sums)
     }
 

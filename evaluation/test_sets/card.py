@@ -12,6 +12,7 @@ from evaluation.labels.licences import in_words, is_spdx
 from evaluation.labels.qrels import state_counts
 from evaluation.labels.terms import creators_of
 from evaluation.measures.label_state import LabelState
+from evaluation.test_sets.citation import suggested_citation
 from evaluation.test_sets.columns import tables
 from evaluation.test_sets.files import FILES, Content
 from evaluation.test_sets.hugging_face import front_matter
@@ -233,7 +234,7 @@ def _terms(content: Content) -> Iterator[str]:
         yield f"By {'; '.join(f'{one.name} ({one.address})' if one.orcid else one.name for one in creators)}."
     if terms.url:
         yield f"Address: <{terms.url}>"
-    yield terms.citation or f"Cite as: test set {qrels.pool.name}/{qrels.name}, SHA-256 {qrels.sha256}."
+    yield terms.citation or f"Cite as: {suggested_citation(qrels, terms)}"
     yield ""
     yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
     yield "datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are the same bytes."

@@ -32,6 +32,15 @@ def abstract_of(qrels: Qrels) -> str:
     )
 
 
+def suggested_citation(qrels: Qrels, terms: Terms) -> str:
+    """Return how to cite a test set whose terms say nothing of it, in one line."""
+    names = "; ".join(one.name for one in creators_of(terms))
+    told = f"{names} ({terms.created_at:%Y}). " if names else ""
+    year = "" if names else f" ({terms.created_at:%Y})"
+    address = f" {terms.url}." if terms.url else ""
+    return f"{told}{title_of(qrels)}{year}. Version {version_of(terms)}.{address} SHA-256 {qrels.sha256}."
+
+
 def citation_lines(qrels: Qrels, terms: Terms) -> Iterator[str]:
     """Yield CITATION.cff, in YAML. It has no licence where its format does not know that one."""
     ids = [known for known in usual_ids(terms.licence) if known not in _NEWER]

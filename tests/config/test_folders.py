@@ -60,3 +60,13 @@ def test_a_folder_of_others_stays_as_it_is(tmp_path: Path):
     make_private(tmp_path / "everybody")
     assert (mode(tmp_path / "shared"), mode(tmp_path / "everybody")) == (0o755, 0o1777)
     assert mode(tmp_path / "everybody" / "secret_key") == 0o600
+
+
+def test_parents_that_are_made_are_nobody_elses_to_change(tmp_path: Path):
+    before = os.umask(0)
+    try:
+        make_private(tmp_path / "one" / "two" / "var")
+    finally:
+        os.umask(before)
+    made = [tmp_path / "one", tmp_path / "one" / "two", tmp_path / "one" / "two" / "var"]
+    assert [mode(folder) for folder in made] == [0o755, 0o755, 0o700]

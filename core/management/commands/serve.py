@@ -15,8 +15,7 @@ from django.core.management.base import CommandError
 
 from core.files import bucket
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
-from core.management.shell import ShellCommand
-from core.models import Job
+from core.management.shell import ShellCommand, check_migrated
 
 
 def check_port(bind: str) -> None:
@@ -65,7 +64,7 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         bucket.check()
-        Job.objects.exists()  # a database without tables is told now, not by every page
+        check_migrated()  # told now, not by every page and heartbeat
         check_port(options["bind"])
         if not settings.PRODUCTION:
             os.environ.setdefault("SITE_URL", f"http://{options['bind']}")  # for mails, which name the address

@@ -9,8 +9,7 @@ from django.db import DatabaseError
 from core.files import bucket
 from core.jobs.worker import signals_interrupt
 from core.jobs.workforce import Workforce, posts_of
-from core.management.shell import ShellCommand
-from core.models import Job
+from core.management.shell import ShellCommand, check_migrated
 
 
 class Command(ShellCommand):
@@ -38,7 +37,7 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         bucket.check()
-        Job.objects.exists()  # a database without tables is told now
+        check_migrated()  # told now, not by every page and heartbeat
         longest = options["max_idle"]
         with signals_interrupt():
             force = Workforce(posts_of(options["queues"].split(","), options["processes"]), self.stderr.write)

@@ -1,7 +1,17 @@
 // The field for a link: cleans what is put there, says at once what is wrong with it, and offers links to take.
 
 import { cleanLink, problemOf, warningOf } from "./links.js";
-import { showProblem, showWarning } from "./messages.js";
+import { keyCap } from "./keymap.js";
+import { message, showProblem, showWarning } from "./messages.js";
+import { filled, gettext } from "./words.js";
+
+const NOTHING = {
+  last: message("no-last", gettext("You have given no other link for this question yet.")),
+  copied: message("no-copied", gettext("There is no copied address. Paste it instead.")),
+};
+
+// What Enter in the field leads to.
+export const thenAnswer = () => message("then-answer", filled(gettext("Now answer with {yes}, {no} or {other}."), { yes: keyCap("y"), no: keyCap("n"), other: keyCap("s") }));
 
 const TOUCH = matchMedia("(hover: none) and (pointer: coarse)"); // without a keyboard one pastes into the field
 
@@ -65,11 +75,12 @@ export class LinkField {
     this.offers[name].querySelector("span").textContent = shown ?? "";
   }
 
+  // What was taken, or why there is nothing to take.
   take(name) {
     const link = this.links[name];
-    if (!link || this.offers[name].hidden) return "";
+    if (!link || this.offers[name].hidden) return link === this.value && link ? null : NOTHING[name];
     this.put(link);
     this.offers[name].hidden = true;
-    return link;
+    return null;
   }
 }

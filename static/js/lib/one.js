@@ -3,7 +3,7 @@
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE } from "./evidence.js";
 import { Fold } from "./fold.js";
-import { LinkField } from "./link_field.js";
+import { LinkField, thenAnswer } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 import { SAID, filled, gettext } from "./words.js";
@@ -30,10 +30,10 @@ export class One {
     this.fold = new Fold(this.root);
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
     for (const choice of this.choices) choice.addEventListener("change", () => this.fillSearches());
-    for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && this.focus());
+    for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && this.leaveField());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
-      l: () => this.link.take("last"), c: () => this.link.take("copied"), escape: () => this.keep(),
+      l: () => this.take("last"), c: () => this.take("copied"), escape: () => this.keep(),
     };
   }
 
@@ -84,6 +84,16 @@ export class One {
 
   focus() {
     this.question.focus();
+  }
+
+  leaveField() {
+    this.focus();
+    if (this.link.value) this.page.say("info", thenAnswer());
+  }
+
+  take(name) {
+    const told = this.link.take(name);
+    if (told) this.page.say("info", told);
   }
 
   back(row) {

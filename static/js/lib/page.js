@@ -194,7 +194,7 @@ export class Page {
   }
 
   messagesLink() {
-    return { href: this.config.urls.messages, label: gettext("My reports") };
+    return { href: this.config.urls.messages, label: gettext("Reported statements") };
   }
 
   // The server could not take an answer: it is kept, and why.

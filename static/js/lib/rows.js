@@ -5,7 +5,7 @@ import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow } from "./candidate.js";
 import { Fold } from "./fold.js";
-import { LinkField } from "./link_field.js";
+import { LinkField, thenAnswer } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 import { SAID, filled, gettext, ngettext, number } from "./words.js";
@@ -34,12 +34,14 @@ export class Rows {
       field.addEventListener("keydown", (event) => {
         if (event.key !== "Enter") return;
         event.preventDefault(); // the button that may get the focus is not to be pressed by this
-        if (field.value || !this.goOn()) this.focus();
+        if (!field.value && this.goOn()) return;
+        this.focus();
+        if (this.link.value && this.current()) this.page.say("info", thenAnswer());
       });
     }
     this.nextButton.addEventListener("click", () => this.goOn());
     this.keys = {
-      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.take("copied"),
       r: () => this.bulk.begin(), e: () => this.current() && this.rows.get(this.at).openLink(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn() || this.sayOpen(),
     };
@@ -304,7 +306,12 @@ export class Rows {
     const last = this.page.drafts.lastOf(this.group);
     const shown = this.rows.get(this.at);
     if (last && shown?.isLinkOpen) shown.setLink(last);
-    else this.link.take("last");
+    else this.take("last");
+  }
+
+  take(name) {
+    const told = this.link.take(name);
+    if (told) this.page.say("info", told);
   }
 
   // An address was copied since this page was left.

@@ -92,6 +92,20 @@ def test_session_and_last_source_outlive_a_visit_of_another_page(world, open_pag
     numbers_in(shown.locator('[data-counts] [data-message="session"]'), 0)
 
 
+def test_a_key_without_a_link_to_take_says_so_and_enter_in_the_field_says_what_comes_next(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    for key, said in (("l", "no-last"), ("c", "no-copied")):
+        page.keyboard.press(key)
+        shows(notice(page, "info"), said)
+    page.locator("#link").fill(LINK)
+    page.locator("#link").press("Enter")
+    shows(notice(page, "info"), "then-answer")
+    expect(page.locator('[data-view="one"] [data-question]')).to_be_focused()
+    press(page, "y")
+    saved(page, 1)
+
+
 def test_searches_ask_for_the_names_and_only_over_https(world, open_page) -> None:
     world.campaign.sources.update(search_url="http://insecure.org/?q={query}")
     world.campaign.sources.filter(host="wikipedia.org").update(search_url="https://search.org/{query}?in=wiki")

@@ -50,6 +50,16 @@ def sign_in(client: Client, provider: OidcProvider, address: str = "/sso/oidc/lo
     return finish(client, provider, begin(client, address))
 
 
+def test_an_address_that_asks_too_often_waits_a_minute(client, provider, monkeypatch) -> None:
+    from config import single_sign_on_pages as pages
+
+    monkeypatch.setattr(pages, "MOST_A_MINUTE", 2)
+    seen = [client.get("/sso/oidc/login", REMOTE_ADDR="192.0.2.1")["Location"] for _ in range(3)]
+    assert [to == "/login" for to in seen] == [False, False, True]
+    assert pages.too_many() in client.get("/login").content.decode()
+    assert client.get("/sso/oidc/login", REMOTE_ADDR="192.0.2.2")["Location"] != "/login"
+
+
 def is_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
@@ -258,3 +268,14 @@ def test_invitation_is_accepted_by_who_signs_in_at_the_provider(client, provider
     sign_in(client, provider, f"/sso/oidc/login?next={page}")
     client.post(page)
     assert [group.name for group in person(client).groups.all()] == ["researcher"]
+
+
+def test_managers_make_links_to_a_new_password_where_there_are_passwords(client, provider) -> None:
+    from annotation.people.accounts import give_role
+
+    boss, anna = (User.objects.create_user(name, f"{name}@example.org", "x") for name in ("boss", "anna"))
+    give_role(boss, "manager")
+    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    page = f"/people/{anna.pk}"
+    assert ("Make password link" in client.get(page).content.decode()) == PASSWORDS
+    assert client.post(page, {"act": "link"}).status_code == (200 if PASSWORDS else 404)

@@ -106,6 +106,17 @@ def test_response_that_nobody_here_asked_for_is_refused(client, db, idp) -> None
         assert not is_in(client)
 
 
+def test_name_that_is_of_this_session_alone_makes_no_account(client, db, idp) -> None:
+    from config.single_sign_on_pages import no_lasting_name
+
+    refused = answer(client, idp.response(begin(client), "once-1", {}, lasting=False))
+    assert (refused["Location"], is_in(client), User.objects.count()) == ("/login", False, 0)
+    assert no_lasting_name() in client.get("/login").content.decode()
+    said = {"urn:oasis:names:tc:SAML:attribute:subject-id": "anna@uni"}
+    answer(client, idp.response(begin(client), "once-2", said, lasting=False))
+    assert is_in(client) and list(Identity.objects.values_list("subject", flat=True)) == ["anna@uni"]
+
+
 def test_response_works_once(client, db, idp) -> None:
     response = idp.response(begin(client), "subject-1", {})
     answer(client, response)

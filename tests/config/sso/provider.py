@@ -155,7 +155,7 @@ class SamlProvider:
 
     def response(
         self, request_id: str, subject: str, attributes: dict[str, str], *, audience: str = SP, minutes: int = 5,
-        signed: bool = True,
+        signed: bool = True, lasting: bool = True,
     ) -> str:  # fmt: skip
         """Return a response in base64, whose assertion is signed."""
         from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
@@ -167,10 +167,11 @@ class SamlProvider:
             f'<saml:Attribute Name="{name}"><saml:AttributeValue>{value}</saml:AttributeValue></saml:Attribute>'
             for name, value in attributes.items()
         )
+        how = "persistent" if lasting else "transient"
         assertion = (
             f'<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="a{uuid4().hex}" Version="2.0" '
             f'IssueInstant="{at}"><saml:Issuer>{ENTITY}</saml:Issuer><saml:Subject>'
-            f'<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent">{subject}</saml:NameID>'
+            f'<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:{how}">{subject}</saml:NameID>'
             '<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData '
             f'NotOnOrAfter="{until}" Recipient="{ACS}" InResponseTo="{request_id}"/></saml:SubjectConfirmation>'
             f'</saml:Subject><saml:Conditions NotBefore="{before}" NotOnOrAfter="{until}"><saml:AudienceRestriction>'

@@ -113,6 +113,9 @@ def test_an_overview_says_how_sure_each_place_is(labelled: Pool):
     expected = bootstrap_places(sums, np.random.default_rng(Settings().seed))["macro_mrr"]
     assert found["sure"]["pairs"] == 3 and found["sure"]["undecided"] == expected.undecided
     names = pool_table(labelled).systems
+    told = {(pair["first"], pair["second"]): pair["share"] for pair in found["sure"]["open_pairs"]}
+    assert told == {(names[one], names[other]): share for one, other, share in expected.open_pairs} != {}
+    assert list(told.values()) == sorted(told.values())  # the least decided first
     for line in found["lines"]:
         i = names.index(line.change.system)
         assert (line.change.low, line.change.high) == (expected.low[i], expected.high[i])

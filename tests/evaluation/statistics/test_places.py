@@ -41,6 +41,8 @@ def test_intervals_equal_a_count_over_the_same_resamples(better):
     undecided = sum(max(ahead[i, j], ahead[j, i]) < 0.975 * resamples for i, j in pairs)
     assert (found.undecided, found.pairs, found.questions) == (undecided, 6, 30)
     assert 0 < undecided < 6  # else this shows nothing
+    for first, second, share in found.open_pairs:
+        assert share == ahead[first, second] / resamples >= ahead[second, first] / resamples
 
 
 def test_one_system_no_question_and_an_undefined_system():

@@ -19,7 +19,7 @@ from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.labels.terms import Creator, edit_terms, terms_of
 from evaluation.models import Qrels, Terms
-from evaluation.test_sets.citation import citation_lines, datacite
+from evaluation.test_sets.citation import citation_lines, datacite, suggested_citation
 from evaluation.test_sets.export import export_test_set
 from pooling.models import Pool
 
@@ -59,6 +59,18 @@ def test_the_citation_file_is_valid_and_says_the_terms(qrels: Qrels):
     }  # fmt: skip
     assert {name: found[name] for name in wanted} == wanted
     assert faults(found | {"authors": []}) != []
+
+
+def test_a_citation_is_suggested_from_what_the_terms_say(qrels: Qrels):
+    terms = terms_of(qrels)
+    told = suggested_citation(qrels, terms)
+    assert told.startswith(
+        f"Lovelace, Ada; The group ({terms.created_at:%Y}). Completed test set of the knowledge graph "
+    )
+    assert told.endswith(f"Version 1.0.0. https://example.org/set. SHA-256 {qrels.sha256}.")
+    edit_terms(qrels, "nobody", creators=[], url="", citation="")
+    bare = suggested_citation(qrels, terms_of(qrels))
+    assert bare.startswith("Completed test set") and f"({terms.created_at:%Y}). Version 1.0.1. SHA-256" in bare
 
 
 def test_datacite_is_valid_and_says_the_terms(qrels: Qrels):

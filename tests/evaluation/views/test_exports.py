@@ -14,9 +14,10 @@ from evaluation.enums import EvaluationJob
 from evaluation.keeping.removal import remove
 from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels, freeze_warnings
-from evaluation.labels.terms import edit_terms
+from evaluation.labels.terms import edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
+from evaluation.test_sets.citation import suggested_citation
 from evaluation.test_sets.export import options_of, request_export, write_zip, zip_name
 from evaluation.test_sets.files import EVERYTHING, ExportOptions
 from evaluation.test_sets.trec import trec_lists
@@ -162,6 +163,7 @@ def test_managers_edit_terms_and_researchers_see_them(sign_in, labelled: Pool, r
     assert qrels.terms.count() == (2 if role == "manager" else 1)
     if seen == 200:
         page = client.get(TERMS)
+        assert suggested_citation(qrels, terms_of(qrels)) in " ".join(element(page, "citation").text.split())
         assert {"licence", "changed"} <= set(fields(page)) if role == "manager" else "" not in posts(page)
 
 

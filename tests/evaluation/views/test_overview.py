@@ -64,6 +64,9 @@ def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seed
     pairs = element(page, "pairs")
     assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in pairs.text
     assert pairs.one(tag="a")["href"] == f"{PAGE}/discriminative"
+    for pair in found["sure"]["open_pairs"][:3]:
+        ahead = f"{shown_name(pair['first'])} is ahead of {shown_name(pair['second'])}"
+        assert f"{ahead} in {100 * pair['share']:.1f} % of the resamples" in " ".join(pairs.text.split())
     labelled.judgements.filter(verdict="positive").delete()
     Figure.objects.all().delete()
     assert element(client.get(PAGE), "quote").text.startswith("No ranking")

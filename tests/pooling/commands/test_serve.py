@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 
 def free_port() -> int:
@@ -30,6 +32,17 @@ def test_serve_says_that_its_port_is_taken_before_it_starts_anything(db):
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=rf"^Port {port} of 127\.0\.0\.1 is taken"):
             call_command("serve", "--bind", f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize("command", [["serve", "--bind", "127.0.0.1:1"], ["work"]])
+def test_a_database_older_than_the_program_is_told_before_anything_starts(db, command: list[str]):
+    MigrationRecorder(connection).record_unapplied("core", last := sorted(files_of("core"))[-1])
+    with pytest.raises(CommandError, match=rf"^The database is older .* \(core\.{last} is missing\): run `python"):
+        call_command(*command)
+
+
+def files_of(app: str) -> list[str]:
+    return [file.stem for file in (settings.BASE_DIR / app / "migrations").glob("0*.py")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
