@@ -11,6 +11,7 @@ STACKED_FROM, CHOOSER_FROM = 4, 9  # columns
 PART = re.compile(r"<(/?)(thead|tfoot|tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'colspan="(\d+)"')
 UNSEEN = re.compile(r'<span class="(?:visually-hidden|cell-note)">.*?</span>', re.S)  # nothing of a heading's name
+NONE = re.compile(r"\s*–\s*</td>")  # the sign that there is nothing: a stacked row leaves it away
 BLANK = re.compile(r"\s*</t[dh]>")
 PLAIN = re.compile("<table>(.*?)</table>", re.S)
 
@@ -36,6 +37,7 @@ def labelled(html: str) -> Labelled:
     """Give each cell below the head of a table that is stacked the heading of its column as data-label.
 
     What names the row gets none: a row's header, and its first cell. A cell over several columns has no heading either.
+    A cell that only says "–" is marked data-none.
     """
     names: list[str] = []
     found: list[str] = []
@@ -58,6 +60,7 @@ def labelled(html: str) -> Labelled:
                 if names[column] not in said:
                     said[names[column]] = format_html(' data-label="{}"', names[column])
                 found.append(said[names[column]])
+                found.append(" data-none" if NONE.match(html, part.end()) else "")
                 done = part.end() - 1
             column += width
             heading = part.end()

@@ -74,7 +74,7 @@ def _pairs(person: User, campaign: Campaign, pairs: list[PairAgreement]) -> list
 def annotator_list(request: SignedInRequest, name: str) -> HttpResponse:
     campaign = find_campaign(request, name)
     rows = worst_first(annotators(campaign))
-    context = {"rows": rows, "out": standing_out(rows)}
+    context = {"rows": rows, "out": standing_out(rows), "simulated": any(row.is_simulated for row in rows)}
     return no_store(campaign_page(request, campaign, "annotation/quality/annotators.html", context))
 
 

@@ -46,6 +46,12 @@ def test_an_empty_cell_has_no_label():
     )
 
 
+def test_a_cell_that_says_that_there_is_nothing_is_marked():
+    assert cells("<tr><td>a</td><td>\n–\n</td><td>–1</td></tr>") == (
+        '<tr><td>a</td><td data-label="Labels" data-none>\n–\n</td><td data-label="95 &amp; up">–1</td></tr>'
+    )
+
+
 def test_a_note_below_a_heading_is_not_in_the_label():
     head = (
         '<thead><tr><th>x</th><th>Overturned <span class="cell-note">of many</span></th><th></th><th></th></tr></thead>'

@@ -25,7 +25,7 @@ from tests.annotation.factories import label_item
 
 ALLOWED = re.compile(
     r"</?(?:p|br|hr|strong|em|code|pre|blockquote|ul|ol(?: start=\"\d+\")?|li|h[3-6]"
-    r"|table(?: class=\"table-stack\")?|thead|tbody|tr|th|td(?: data-label=\"[^\"<>]*\")?)>"
+    r"|table(?: class=\"table-stack\")?|thead|tbody|tr|th|td(?: data-label=\"[^\"<>]*\"(?: data-none)?)?)>"
     r'|<a href="(?:https://|mailto:)[^"<>]*" target="_blank" rel="noopener noreferrer nofollow">|</a>'
     r'|<div class="table-wrap" tabindex="0">|</div>'
 )

@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Label
+from annotation.people.simulated import NAME
 from annotation.quality.kernel import NO_TRIAL, NOTHING, ONE_CATEGORY
 from annotation.quality.reports import agreement_report
 from core.models import AuditEntry
@@ -69,6 +70,17 @@ def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
     ]
     for secret in ("annalena", "benedikt", "cleo", f"annotators/{world.ann.pk}", f"annotators/{world.ben.pk}"):
         assert secret not in for_researcher
+
+
+def test_simulated_people_are_marked_and_their_times_said_to_be_made_up(world, items, as_user):
+    client, made_up = as_user(world.manager), "The times of simulated people are made up."
+    label_and_release(world, items[0], ann="Y", ben="N")
+    assert made_up not in page(client, "annotators") and read(page(client, "annotators")).all("simulated") == []
+    world.ben.username = NAME + "1"
+    world.ben.set_unusable_password()
+    world.ben.save()
+    assert made_up in " ".join(page(client, "annotators").split())
+    assert [one.text for one in read(page(client, "annotators")).all("simulated")] == [", simulated"]
 
 
 def test_names_and_relations_are_text(world, items, as_user):
