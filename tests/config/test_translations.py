@@ -70,6 +70,7 @@ def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answer
         "Take the last source of this question",
         "Take the question’s link",
         "The disputes of this question",
+        "You have given no other link for this question yet.",
         "from the question",
     }
     said = set()
