@@ -7,7 +7,8 @@ missing; `--no-predictive` leaves it out.
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +32,7 @@ from pooling.runs.score import (
     wanted_triples,
     write_run,
 )
-from pooling.runs.shards import Scored, forget
-from pooling.runs.shards import scored as scored_by
+from pooling.runs.shards import Pass, Scored, do_pass, forget, is_divided
 from pooling.runs.validation import store_validation
 from pooling.scoring.distributions import ALPHAS, DistributionResult, best_alpha
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
@@ -202,27 +202,41 @@ def _predict(
 ) -> tuple[Predictive, Scored]:
     """Compute the distributions of the questions, in shards if they are many; α is chosen first if there is none."""
     alpha, before, devices = alpha or _own_alpha(system), 0, []
+    do: Pass = predict_here
     if alpha is None:
         sample = distinct_questions(_sample(graph.valid))
         before = len(sample.side)
         keys, known = question_keys(sample, *graph.shape), answers_csr(sample, graph.valid, *graph.shape)
         first = _shifted(watch, 0, len(asked.keys))
-        found, device = predict_here(system, graph, keys, known, first, alpha=None)
+        scorer = scorer_of(system, graph)
+        found, device = predict_here(system, graph, keys, known, first, alpha=None, scorer=scorer)
         alpha, devices = best_alpha(found, known, graph.num_entities), [device]
+        if not is_divided(graph, len(asked.keys)):
+            do = partial(predict_here, scorer=scorer)
+        del scorer  # each shard loads its own, and the memory may not hold two
     later = _shifted(watch, before, before)
-    scored = scored_by("predict", predict_here, system, graph, asked.keys, asked.answers, later, alpha=alpha)
+    scored = do_pass("predict", do, system, graph, asked.keys, asked.answers, later, alpha=alpha)
     made = Predictive(keys=asked.keys, answers=asked.answers, alpha=alpha, **scored.arrays)
     return made, scored._replace(devices=[*devices, *scored.devices])
 
 
 def predict_here(
-    system: System, graph: GraphArrays, keys: np.ndarray, answers: Csr, watch: Watch, alpha: float | None
+    system: System,
+    graph: GraphArrays,
+    keys: np.ndarray,
+    answers: Csr,
+    watch: Watch,
+    alpha: float | None,
+    scorer: Any = None,
 ) -> tuple[DistributionResult, str]:
-    """Compute the distributions of questions (sorted keys int64[n]) on this machine, and name the device."""
+    """Compute the distributions of questions (sorted keys int64[n]) on this machine, and name the device.
+
+    `scorer`: that of the system, if it is loaded already.
+    """
     from pooling.scoring.distribution_pass import predict_questions  # and torch with it
     from pooling.scoring.scorer import name_of_device
 
-    scorer, questions = scorer_of(system, graph), questions_from_keys(keys, *graph.shape)
+    scorer, questions = scorer or scorer_of(system, graph), questions_from_keys(keys, *graph.shape)
     found = predict_questions(scorer, questions, answers=answers, keys=keys, alpha=alpha, watch=watch, seed=TIE_SEED)
     return found, name_of_device(scorer.device)
 

@@ -50,8 +50,7 @@ from pooling.runs.files import (
 )
 from pooling.runs.kernel import csr_of
 from pooling.runs.scorers import OutsideScorer
-from pooling.runs.shards import Scored, forget
-from pooling.runs.shards import scored as scored_by
+from pooling.runs.shards import Scored, do_pass, forget
 from pooling.scoring.rank_rows import find, group_rows, question_keys, row_keys, rows_of
 from pooling.scoring.ranks import NotFinite, RankingResult
 from pooling.training.train import check_device
@@ -133,7 +132,7 @@ def _extend(system: System, run: Run | None, seeds: np.ndarray, triples: np.ndar
     if system.is_a_file:
         scored = Scored(_returned(system, run, wanted, len(keys))._asdict(), [], [])
     else:
-        scored = scored_by("rank", rank_here, system, graph, keys, csr, watch)
+        scored = do_pass("rank", rank_here, system, graph, keys, csr, watch)
     fresh = Pass(keys, csr, RankingResult(**scored.arrays))
     stored = _store(system, run, graph, fresh, time.monotonic() - started, scored.devices, lost)
     forget(scored.parts)

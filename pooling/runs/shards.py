@@ -42,7 +42,12 @@ def shard_size(graph: GraphArrays) -> int:
     return max(LEAST, len(graph.train) // FACTS // 256 * 256)
 
 
-def scored(
+def is_divided(graph: GraphArrays, questions: int) -> bool:
+    """Return whether a pass over so many questions is divided: it is long, and a job is at work."""
+    return questions > shard_size(graph) and working() is not None
+
+
+def do_pass(
     act: str, do: Pass, system: System, graph: GraphArrays, keys: np.ndarray, wanted: Csr, watch: Watch, **settings: Any
 ) -> Scored:
     """Do a pass over questions (sorted keys int64[n]), or have it done in shards if a job is at work and it is long.
@@ -50,8 +55,8 @@ def scored(
     Workers find `do` by `act`, a name of pooling/runs/shard_work.py. Give the result's parts to `forget` when they are
     stored.
     """
-    size = shard_size(graph)
-    if len(keys) <= size or (at_work := working()) is None:
+    size, at_work = shard_size(graph), working()
+    if at_work is None or not is_divided(graph, len(keys)):
         result, device = do(system, graph, keys, wanted, watch, **settings)
         return Scored(result._asdict(), [device], [])
     plan = _planned(at_work[0], system, keys, wanted)

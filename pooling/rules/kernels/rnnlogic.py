@@ -243,7 +243,8 @@ class _Rounds:
     def identity(self) -> dict[str, Any]:
         asked = self.asked
         size = asked.num_entities, asked.num_relations, len(asked.train), len(asked.valid)
-        return {"system": asked.name, "settings": dict(asked.settings), "seed": asked.seed, "size": list(size)}
+        settings = dict(sorted(asked.settings.items()))  # databases differ in the order of keys, checkpoints must not
+        return {"system": asked.name, "settings": settings, "seed": asked.seed, "size": list(size)}
 
     def end_round(self, mrr: float | None) -> None:
         """Write what the next round needs, and report."""

@@ -423,6 +423,20 @@ def test_alpha_is_chosen_on_valid_and_stays(system: System, monkeypatch):
     assert read_predictive(store_predictive(system, graph.test)).alpha == held.alpha
 
 
+def test_weights_are_loaded_once_for_alpha_and_the_questions(system: System, monkeypatch):
+    loaded: list[System] = []
+    scorer_of = runs.scorer_of
+
+    def counted(asked: System, graph):
+        loaded.append(asked)
+        return scorer_of(asked, graph)
+
+    for module in (runs, distributions):
+        monkeypatch.setattr(module, "scorer_of", counted)
+    store_predictive(system, open_graph(system.graph).test)
+    assert loaded == [system]
+
+
 def test_a_probabilistic_model_has_its_own_alpha(town: Graph, monkeypatch):
     """ProjE's scores are logits: its p is their softmax at the scale it was trained with."""
     system = make_system(town, "proje")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -101,6 +104,25 @@ def test_each_system_is_a_part_of_the_pool(small_shards, monkeypatch: pytest.Mon
         *["distributions"] * 2,
     ]
     assert Pool.objects.get(pk=pool.pk).state == PoolState.READY
+
+
+def test_weights_that_chose_alpha_are_gone_when_the_shards_load_theirs(small_shards, monkeypatch: pytest.MonkeyPatch):
+    pool = fresh_pool([make_system(make_umls(), "distmult")], "p")
+    loaded: list[weakref.ref[object]] = []
+    held: list[int] = []
+    real = distributions.scorer_of
+
+    def counted(system, graph):
+        gc.collect()  # a scorer refers to itself
+        held.append(sum(ref() is not None for ref in loaded))
+        scorer = real(system, graph)
+        loaded.append(weakref.ref(scorer))
+        return scorer
+
+    monkeypatch.setattr(distributions, "scorer_of", counted)
+    assert build(pool).state == JobState.DONE
+    assert len(held) >= 3  # for α, and for two shards or more
+    assert set(held) == {0}
 
 
 def test_an_interrupted_pass_repeats_one_shard_at_most(small_shards, monkeypatch: pytest.MonkeyPatch):

@@ -9,6 +9,7 @@ from pooling.rules.kernels import mining, stage_progress
 from pooling.rules.kernels.rnnlogic import Predictor, VectorPredictor, load_rnnlogic, train_rnnlogic
 from pooling.rules.kernels.rule_table import read_rules
 from pooling.rules.kernels.signed_graph import reverse
+from pooling.scoring.checkpoints import LATEST, read_checkpoint, write_checkpoint
 from pooling.scoring.ranking import rank_of_triples
 from pooling.systems import resolve_settings
 from tests.pooling.rules.kernels import oracle
@@ -23,11 +24,11 @@ def settings_of(kind):
     return resolve_settings(kind, ENTITIES, 54, {**OVERRIDES, **more})
 
 
-def train(kind, directory, triples=None, valid=None, **given):
+def train(kind, directory, triples=None, valid=None, settings=None, **given):
     known, held_out = cycle()
     known = known if triples is None else triples
     valid = held_out if valid is None else valid
-    settings = settings_of(kind)
+    settings = settings or settings_of(kind)
     return train_rnnlogic(
         Training(kind, known, valid, ENTITIES, RELATIONS, settings, seed=1, directory=directory, **given)
     )
@@ -108,6 +109,18 @@ def test_an_interrupted_training_ends_as_a_whole_one(whole, tmp_path, calls):
     np.testing.assert_equal(vars(read_rules(tmp_path / "rules.npz")), vars(read_rules(directory / "rules.npz")))
     with pytest.raises(ValueError, match="belongs to another training"):
         train(kind, tmp_path, triples=cycle()[0][:50])
+
+
+def test_a_checkpoint_has_its_settings_in_one_order_and_goes_on_from_any_other(tmp_path):
+    settings = settings_of("rnnlogic")
+    other = dict(reversed(settings.items()))
+    result = train("rnnlogic", tmp_path, settings=other)
+    state = read_checkpoint(tmp_path / LATEST)
+    assert list(state["identity"]["settings"]) == sorted(settings)
+    state["identity"]["settings"] = other  # as it was written before
+    write_checkpoint(tmp_path / LATEST, state)
+    again = train("rnnlogic", tmp_path, settings=settings)
+    assert again.history == result.history  # with the same seconds: no round was done again
 
 
 def test_progress_goes_forward_over_all_rounds(tmp_path, monkeypatch):
