@@ -57,6 +57,18 @@ def _tar(path: Path, name: str, size: int) -> str:
     return str(path)
 
 
+def _tar_header(path: Path) -> str:
+    """Write an archive whose first member's name is the bomb."""
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, 10 * SIZE
+    piece = b"a" * (1 << 20)
+    with gzip.open(path, "wb", 9) as packed:
+        packed.write(header.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(header.size // len(piece) + 1):
+            packed.write(piece)
+    return str(path)
+
+
 def _provenance(path: Path) -> str:
     """Write a pool of many triples, each found by as many systems as a pool can have."""
     found = ";".join(f"s{i}:tail:{30_000 + i}" for i in range(256))
@@ -151,10 +163,14 @@ BOMBS: dict[str, dict[str, Callable[[Path], Args]]] = {
         "one line": lambda at: _graph(_gz(at / "graph.tsv.gz", b"x\t", 19_000_000)),
         "zip": lambda at: _graph(_zip(at / "x.zip", train__tsv=b"a\tr\tb\n" * (SIZE // 6))),
         "tar": lambda at: _graph(_tar(at / "x.tar.gz", "train.tsv", SIZE)),
+        "tar header": lambda at: _graph(_tar_header(at / "x.tar.gz")),
         "Turtle": lambda at: _graph(_gz(at / "graph.ttl.gz", b"[] <r> [] .\n", 19_000_000)),
         "N-Triples": lambda at: _graph(_gz(at / "graph.nt.gz", b"<a:a> <a:r> <a:b> .\n", 19_000_000)),
     },
-    "backups": {"manifest": lambda at: ["restore", _backup(at / "x.tar.gz")]},
+    "backups": {
+        "manifest": lambda at: ["restore", _backup(at / "x.tar.gz")],
+        "tar header": lambda at: ["restore", _tar_header(at / "x.tar.gz")],
+    },
 }
 
 
@@ -184,6 +200,13 @@ def make_site(site: Path) -> None:
     )
     for command in commands:
         subprocess.run([sys.executable, ROOT / "manage.py", *command], cwd=site, env=_environment(site), check=True)
+
+
+def place_of(site: Path, importer: str) -> Path:
+    """Return where an importer gets its bomb: a site with data, or an empty one for backups, else they stay unread."""
+    place = site / "empty" if importer == "backups" else site
+    place.mkdir(exist_ok=True)
+    return place
 
 
 def peak_of(site: Path, command: Args) -> Peak:
