@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
-from config.celery import app as celery_app
 from core import clock
 from core.database import held
 from core.enums import LIVE, CoreAct, JobState
@@ -75,7 +74,9 @@ def _send(job_id: int, kind: str) -> None:
 
 def wake(queue: str) -> None:
     """Send a message that there may be work on a queue. One that finds none costs nothing."""
-    celery_app.send_task("core.work", kwargs={"queue": queue}, queue=queue)
+    from config.celery import app  # here, since most commands start no job, and Celery takes long to import
+
+    app.send_task("core.work", kwargs={"queue": queue}, queue=queue)
 
 
 def request_cancel(job: Job) -> None:

@@ -68,6 +68,9 @@ USUAL_HELP = {
 class ShellCommand(BaseCommand):
     """Base of all commands: a UserError ends one with its message and code 1. `handle` may return what it prints."""
 
+    # they load every page, which takes longer than most commands: `check` and `migrate` have them
+    requires_system_checks: list[str] = []
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
         for action in parser._actions:

@@ -21,7 +21,6 @@ class Command(ShellCommand):
         "site and databases of its own, which are gone at the end. From ten minutes on, the table is written to "
         "docs/measured/benchmarks.md."
     )
-    requires_system_checks: list[str] = []  # the site of this installation plays no part
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

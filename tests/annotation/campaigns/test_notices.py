@@ -15,6 +15,7 @@ from annotation.models import Campaign, Flag, Label, NoticeSettings
 from annotation.people.simulated import NAME
 from core.enums import JobState
 from core.jobs.registry import BEATS
+from core.later import Later
 from core.models import Job
 from pooling.enums import PoolingJob
 from tests.annotation.factories import label_and_release, make_pool, report_of
@@ -190,4 +191,4 @@ def test_of_two_workers_at_once_one_sends(world, reported, sends, monkeypatch) -
 
 
 def test_workers_send_digests() -> None:
-    assert send_next_digest in BEATS
+    assert Later("annotation.campaigns.notices.send_next_digest") in BEATS

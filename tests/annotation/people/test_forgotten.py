@@ -11,6 +11,7 @@ from annotation.people import forgotten
 from annotation.people.forgotten import HOUR, KEPT, PER_PERSON, answer_next, ask, folded
 from annotation.people.own_data import erase
 from core.jobs.registry import BEATS
+from core.later import Later
 from core.people.languages import choose_language
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def ann(settings) -> User:
 
 
 def test_workers_answer() -> None:
-    assert answer_next in BEATS
+    assert Later("annotation.people.forgotten.answer_next") in BEATS
 
 
 def test_one_mail_a_call_the_oldest_request_first(ann) -> None:

@@ -15,10 +15,10 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from config.celery import app
 from core.enums import JobState
 from core.errors import UserError
 from core.files.bucket import StoreError
-from core.jobs import lifecycle as jobs
 from core.jobs.execution import execute
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import request_cancel, retry, start_job, sweep
@@ -43,7 +43,7 @@ def sent(monkeypatch) -> list[str]:
         assert (name, kwargs) == ("core.work", {"queue": queue})
         messages.append(queue)
 
-    monkeypatch.setattr(jobs.celery_app, "send_task", send_task)
+    monkeypatch.setattr(app, "send_task", send_task)
     return messages
 
 
@@ -148,7 +148,7 @@ def test_a_broker_that_is_down_leaves_a_queued_job(monkeypatch, django_capture_o
     def refuse(*args: object, **kwargs: object) -> None:
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(jobs.celery_app, "send_task", refuse)
+    monkeypatch.setattr(app, "send_task", refuse)
     with django_capture_on_commit_callbacks(execute=True):
         job = start_job(EvaluationJob.EXPORT)
     assert again(job).state == "queued"

@@ -16,6 +16,7 @@ from core.files import bucket
 from core.files.artifacts import artifact_path
 from core.files.storage import publish
 from core.jobs.registry import BEATS
+from core.later import Later
 from core.models import Job
 from evaluation.keeping import sweep as module
 from evaluation.keeping.sweep import sweep_now_and_then, sweep_orphans
@@ -118,7 +119,7 @@ def test_a_link_goes_and_what_it_leads_to_stays(db, tmp_path: Path):
 
 
 def test_a_worker_sweeps_once_an_hour(db, monkeypatch):
-    assert sweep_now_and_then in BEATS and apps.ready
+    assert Later("evaluation.keeping.sweep.sweep_now_and_then") in BEATS and apps.ready
     now, calls = [0.0], []
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(module, "_next", float("-inf"))
