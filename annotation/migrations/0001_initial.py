@@ -374,7 +374,7 @@ class Migration(migrations.Migration):
                         max_length=1,
                     ),
                 ),
-                ("order", models.PositiveIntegerField(help_text="it is given out after the item of this order")),
+                ("order", models.PositiveIntegerField(help_text="it is given out before the item of this order")),
                 ("ticket", models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 (
                     "state",

@@ -57,7 +57,7 @@ class Check(models.Model):
     expected = models.CharField(
         max_length=1, choices=Answer, help_text="the known answer, or the judgement when the sample was drawn"
     )
-    order = models.PositiveIntegerField(help_text="it is given out after the item of this order")
+    order = models.PositiveIntegerField(help_text="it is given out before the item of this order")
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
     template = models.ForeignKey(QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

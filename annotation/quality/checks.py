@@ -92,9 +92,9 @@ def _own_checks(campaign: Campaign, user: User) -> list[Check]:
 
 
 def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
-    """Sort by order, a check after the item of its order, with the candidates of one question together."""
-    places: list[tuple[int, int, Slot | Check]] = [(slot.item.order, 0, slot) for slot in slots]
-    places += [(check.order, check.pk, check) for check in checks]
+    """Sort by order, a check before the item of its order, with the candidates of one question together."""
+    places: list[tuple[int, int, Slot | Check]] = [(check.order, 0, check) for check in checks]
+    places += [(slot.item.order, 1, slot) for slot in slots]
     groups: dict[Question, list[Slot | Check]] = {}
     for _, _, place in sorted(places, key=lambda entry: entry[:2]):
         groups.setdefault(question_of(place.asked), []).append(place)
@@ -117,15 +117,21 @@ def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collectio
     fitting = [gold for gold in unseen if question_of(gold) in groups]
     if not fitting:
         return []
+    # where a check can be put: before each candidate, or after the last; twice where another check was put, so that
+    # every sequence of checks and candidates is as likely
+    gaps = {
+        question: [*(slot.item.order for slot in group), group[-1].item.order + 1] for question, group in groups.items()
+    }
     found = []
     fitting.sort(key=lambda gold: _digest(campaign.seed, user.pk, gold.pk))
     for gold in fitting[: _gold_due(campaign, user, fresh[0])]:
-        candidates = groups[question_of(gold)]
-        place = candidates[_digest(campaign.seed, user.pk, gold.pk, 1) % len(candidates)]
+        free = gaps[question_of(gold)]
+        order = free[_digest(campaign.seed, user.pk, gold.pk, 1) % len(free)]
+        free.append(order)
         check, _ = Check.objects.update_or_create(
             gold=gold,
             person=user,
-            defaults={"campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": place.item.order},
+            defaults={"campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order},
         )
         found.append(check.pk)
     return found

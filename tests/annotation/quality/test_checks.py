@@ -1,5 +1,6 @@
 """Gold items and re-checks: who is asked what and when, and that it enters nothing."""
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import groupby
@@ -213,7 +214,27 @@ def test_gold_stands_among_the_candidates_of_its_question(world, two_golds) -> N
     assert kinds(places).count("c") == 2
     assert len(questions_of(places)) == 2
     for _, group in groupby(places, asked_of):
-        assert kinds(group) in ("scss", "sscs", "sssc")
+        assert kinds(group) in ("csss", "scss", "sscs", "sssc")
+
+
+@pytest.mark.parametrize("golds", [1, 2])
+def test_each_place_among_the_candidates_is_as_likely_for_gold(world, golds) -> None:
+    """Nobody may count on the first candidate, or on any other, being no gold item."""
+    set_percent(world, 50)
+    index = open_graph(world.pool.graph).entity_index
+    for number in range(golds):
+        make_gold(world.campaign, index["p1"], 100 + number)
+    had, draws = Counter[int](), 120
+    for world.campaign.seed in range(draws):
+        with transaction.atomic():
+            places = claim_questions(world.campaign, world.ann, 50)
+            transaction.set_rollback(True)
+        (group,) = [group for _, row in groupby(places, asked_of) if "c" in kinds(group := list(row))]
+        assert sorted(kinds(group)) == sorted("sss" + "c" * golds)
+        had.update(at for at, kind in enumerate(kinds(group)) if kind == "c")
+    share = golds / (3 + golds)
+    assert set(had) == set(range(3 + golds))
+    assert all(abs(n / draws - share) < 4 * (share * (1 - share) / draws) ** 0.5 for n in had.values())
 
 
 def test_gold_of_one_question_only_goes_to_that_question(world, two_golds) -> None:
