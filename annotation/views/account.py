@@ -29,7 +29,7 @@ from core.people.time_zones import choose_zone, chosen_zone
 from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
 from core.views.files import text_response
-from core.views.own_password import is_own_password
+from core.views.own_password import has_password, is_own_password
 from core.zones import city, is_zone, zones
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
@@ -65,7 +65,7 @@ def account(request: SignedInRequest) -> HttpResponse:
     context = {"form": form, "memberships": memberships, "site_roles": sorted(site_roles(user))}
     context |= {"keys": KEYS, "adjudicator_keys": ADJUDICATOR_KEYS}
     context["adjudicates"] = any(member.role == CampaignRole.ADJUDICATOR for member in memberships)
-    context["email_is_set"] = sends_links()
+    context |= {"email_is_set": sends_links(), "has_password": has_password(user)}
     context |= {"now": timezone.now(), "zone": chosen_zone(user), "site_zone": settings.SITE_TIME_ZONE}
     context["zones"] = [(_REGIONS[region], [(name, city(name)) for name in names]) for region, names in zones().items()]
     return render(request, "annotation/people/account_page.html", context, status=422 if form.errors else 200)

@@ -14,13 +14,18 @@ from django.utils.translation import gettext
 LATELY = timedelta(minutes=10)
 
 
+def has_password(user: User) -> bool:
+    """Return whether the person can sign in by password."""
+    return settings.PASSWORD_SIGN_IN and user.has_usable_password()
+
+
 def is_own_password(request: HttpRequest, typed: str) -> bool:
     """Return whether this is the person's password. Wrong ones count, and are limited, as at sign-in.
 
     Somebody without a password must have signed in during the last ten minutes; ValidationError says so.
     """
     user = cast("User", request.user)
-    if not settings.PASSWORD_SIGN_IN or not user.has_usable_password():
+    if not has_password(user):
         at = user.last_login
         if at is None or at < timezone.now() - LATELY:
             told = gettext("You have no password here. Sign out, sign in again, and do this within ten minutes.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,13 +21,32 @@ INNER = Path(__file__).parent / "sso"
 OIDC = {"OIDC_ISSUER": "https://id.example.org", "OIDC_CLIENT_ID": "a", "OIDC_CLIENT_SECRET": "b"}
 
 
-def run(file: str, tmp_path: Path, **env: str) -> None:
-    """Run the tests of a file in a process with these settings."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(INNER / file)]
-    own = {"TRIPLEPOOL_VAR": str(tmp_path / "var")} | env
+def run(file: str, tmp_path: Path, migrated: Path, **env: str) -> None:
+    """Run the tests of a file in a process with these settings, on a copy of a database, and with few plugins."""
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "pytest_django.plugin",
+        "-p",
+        "no:cacheprovider",
+        "--reuse-db",
+    ]
+    shutil.copy(migrated, tmp_path / "tests.sqlite3")
+    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TEST_DATABASE": str(tmp_path / "tests.sqlite3")}
+    own |= {"TRIPLEPOOL_VAR": str(tmp_path / "var")} | env
     unset = ("DATABASE_URL", "ALLOWED_HOSTS")
     kept = {name: value for name, value in os.environ.items() if name not in unset and not name.startswith("PYTEST")}
-    done = subprocess.run(command, cwd=settings.BASE_DIR, env=kept | own, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [*command, str(INNER / file)],
+        cwd=settings.BASE_DIR,
+        env=kept | own,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0 and " passed" in done.stdout, done.stdout[-6000:] + done.stderr[-2000:]
 
 
@@ -36,20 +56,22 @@ def a_port() -> int:
         return int(found.getsockname()[1])
 
 
+@pytest.mark.django_db  # `migrated` is a copy of the tests' database, which only such tests make
 @pytest.mark.parametrize("passwords", ["1", "0"])
-def test_openid_connect_end_to_end(tmp_path, passwords) -> None:
+def test_openid_connect_end_to_end(tmp_path, migrated, passwords) -> None:
     issuer = f"http://127.0.0.1:{a_port()}"
     known = {"OIDC_ISSUER": issuer, "OIDC_CLIENT_ID": CLIENT, "OIDC_CLIENT_SECRET": SECRET, "OIDC_NAME": "Uni Login"}
-    run("inner_oidc.py", tmp_path, **known, PASSWORD_SIGN_IN=passwords)
+    run("inner_oidc.py", tmp_path, migrated, **known, PASSWORD_SIGN_IN=passwords)
 
 
-def test_saml_end_to_end(tmp_path) -> None:
+@pytest.mark.django_db
+def test_saml_end_to_end(tmp_path, migrated) -> None:
     idp, path = SamlProvider(), tmp_path / "idp.xml"
     path.write_text(idp.metadata())
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     pem = idp.key.private_bytes(*form) + idp.certificate.public_bytes(serialization.Encoding.PEM)
     (tmp_path / "idp.xml.pem").write_bytes(pem)
-    run("inner_saml.py", tmp_path, SAML_METADATA=str(path))
+    run("inner_saml.py", tmp_path, migrated, SAML_METADATA=str(path))
 
 
 def test_without_settings_allauth_is_not_imported(tmp_path) -> None:

@@ -7,6 +7,7 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -91,7 +92,7 @@ def test_second_sign_in_is_the_same_account_whatever_the_address_is_now(client, 
 def test_account_with_the_verified_address_is_taken_and_what_others_may_hold_of_it_ends(client, provider) -> None:
     mine = User.objects.create_user("ann", "Anna@Example.org", "of somebody else?")
     squatter = Client()
-    squatter.force_login(mine, backend="django.contrib.auth.backends.ModelBackend")
+    squatter.force_login(mine, backend=settings.AUTHENTICATION_BACKENDS[-1])
     create_token(mine, "old", ["label"], 1)
     sign_in(client, provider)
     mine.refresh_from_db()
@@ -190,7 +191,7 @@ def test_next_leads_to_no_other_site(client, provider) -> None:
 
 def test_signed_in_person_cannot_be_connected_to_another_identity(client, provider) -> None:
     boss = User.objects.create_user("boss", "boss@example.org", "x")
-    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(boss, backend=settings.AUTHENTICATION_BACKENDS[-1])
     sign_in(client, provider, "/sso/oidc/login?process=connect")
     assert person(client).username == "anna" and not Identity.objects.filter(person=boss).exists()
 
@@ -235,7 +236,7 @@ def test_pages_of_allauth_are_those_two_and_take_get_only(client, provider) -> N
     for path in ("accounts/login/", "accounts/signup/", "accounts/email/", "accounts/social/connections/"):
         assert client.get(f"/{path}").status_code in (302, 404)
     root = User.objects.create_superuser("root", password="x")
-    client.force_login(root, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(root, backend=settings.AUTHENTICATION_BACKENDS[-1])
     assert client.get("/accounts/email/").status_code == 404
     assert "socialaccount" not in client.get("/admin/").content.decode()
 
@@ -254,7 +255,22 @@ def test_passwords_are_on_or_off_as_the_operator_says(client, provider) -> None:
     client.post("/login", {"username": "boss", "password": "a long pass phrase"})
     told = {path: client.get(path).status_code for path in ("/password/forgotten", "/password/new/x/y")}
     assert ('name="password"' in page, is_in(client)) == (PASSWORDS, PASSWORDS)
+    button = read(Client().get("/login")).one("sso-oidc")
+    assert button["class"] == ("button" if PASSWORDS else "button-primary")  # one primary button a page
     assert set(told.values()) == {200 if PASSWORDS else 404}
+
+
+def test_account_page_speaks_of_passwords_only_to_who_has_one(client, provider) -> None:
+    boss = User.objects.create_user("boss", "boss@example.org", "a long pass phrase")
+    client.force_login(boss, backend=settings.AUTHENTICATION_BACKENDS[-1])
+    for has_one, one in ((PASSWORDS, client), (False, Client())):
+        if one is not client:
+            sign_in(one, provider)
+        page = one.get("/account").content.decode()
+        assert ('name="password"' in page, 'href="/account/password"' in page) == (has_one, has_one)
+        one.post("/account", {"email": "new@example.org"})
+        assert person(one).email == ("boss@example.org" if has_one else "new@example.org")
+        person(one).delete()
 
 
 def test_invitation_is_accepted_by_who_signs_in_at_the_provider(client, provider) -> None:
@@ -275,7 +291,7 @@ def test_managers_make_links_to_a_new_password_where_there_are_passwords(client,
 
     boss, anna = (User.objects.create_user(name, f"{name}@example.org", "x") for name in ("boss", "anna"))
     give_role(boss, "manager")
-    client.force_login(boss, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(boss, backend=settings.AUTHENTICATION_BACKENDS[-1])
     page = f"/people/{anna.pk}"
     assert ("Make password link" in client.get(page).content.decode()) == PASSWORDS
     assert client.post(page, {"act": "link"}).status_code == (200 if PASSWORDS else 404)

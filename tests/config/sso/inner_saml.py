@@ -120,6 +120,7 @@ def test_name_that_is_of_this_session_alone_makes_no_account(client, db, idp) ->
 def test_response_works_once(client, db, idp) -> None:
     response = idp.response(begin(client), "subject-1", {})
     answer(client, response)
+    assert is_in(client)
     client.post("/logout")
     answer(client, response)
     assert not is_in(client)

@@ -167,6 +167,9 @@ class SamlProvider:
             f'<saml:Attribute Name="{name}"><saml:AttributeValue>{value}</saml:AttributeValue></saml:Attribute>'
             for name, value in attributes.items()
         )
+        said = (
+            f"<saml:AttributeStatement>{said}</saml:AttributeStatement>" if said else ""
+        )  # an empty one is not allowed
         how = "persistent" if lasting else "transient"
         assertion = (
             f'<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="a{uuid4().hex}" Version="2.0" '
@@ -178,7 +181,7 @@ class SamlProvider:
             f"<saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>"
             f'<saml:AuthnStatement AuthnInstant="{at}"><saml:AuthnContext><saml:AuthnContextClassRef>'
             "urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext>"
-            f"</saml:AuthnStatement><saml:AttributeStatement>{said}</saml:AttributeStatement></saml:Assertion>"
+            f"</saml:AuthnStatement>{said}</saml:Assertion>"
         )
         if signed:
             made = Utils.add_sign(assertion, self.key_pem, self.certificate_pem)

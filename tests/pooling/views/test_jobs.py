@@ -124,6 +124,9 @@ def test_a_worker_of_one_queue_leaves_the_jobs_of_the_other_waiting(graph, manag
     page = manager.get("/jobs")
     assert page.context["unserved"] == ["gpu"]
     assert "No worker takes the jobs of queue gpu" in element(page, "no-worker").text
+    assert element(page, "unserved").text and element(page, "queue-gpu").all(test="unserved")
+    Worker.objects.update(queues="cpu,gpu")
+    assert not has(manager.get("/jobs"), "unserved")
 
 
 def test_a_queue_tells_its_length_and_how_long_its_oldest_job_waits(graph, manager):
