@@ -22,6 +22,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 
 from tests import chromium
+from tests.postgres import own_database
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -180,6 +181,16 @@ def django_db_setup(django_db_setup, django_db_blocker, tmp_path_factory: pytest
 def migrated(django_db_setup: Path) -> Path:
     """A database file as `migrate` leaves it. A process that needs one of its own gets a copy, and need not make it."""
     return django_db_setup
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres() -> Iterator[str]:
+    """The address of a PostgreSQL database as `migrate` leaves it, of which `own_database(…, like=…)` makes copies."""
+    with own_database("migrated", durable=False) as url:
+        env = os.environ | {"DATABASE_URL": url}
+        command = [sys.executable, "manage.py", "migrate", "-v0"]
+        subprocess.run(command, cwd=django_settings.BASE_DIR, env=env, check=True, timeout=300)
+        yield url
 
 
 @pytest.fixture(autouse=True)

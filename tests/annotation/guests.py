@@ -14,7 +14,6 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from annotation.models import Invitation  # noqa: E402
@@ -99,7 +98,6 @@ SCENES: dict[str, Callable[[int], dict[str, Any]]] = {
 }  # fmt: skip
 
 if __name__ == "__main__":
-    call_command("migrate", verbosity=0, skip_checks=True)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     played: dict[str, Any] = {"vendor": connection.vendor}
     for scene in sys.argv[1:]:

@@ -34,23 +34,8 @@ def play(url: str, var: Path, *scenes: str) -> Played:
     return {scene.partition(":")[0]: result for scene, result in found.items()}
 
 
-@pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
-def played(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, migrated: Path
-) -> Iterator[Played]:
-    var = tmp_path_factory.mktemp("crowd")
-    if request.param == "sqlite":
-        shutil.copy(migrated, f"{var}/crowd.sqlite3")
-        yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:6:120", *COMMON)
-        return
-    with own_database("crowd") as url:
-        yield play(url, var, "crowd:32:500", *COMMON)
-
-
-def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_conflict(played) -> None:
-    """32 threads and 500 items on PostgreSQL; 6 processes and 120 items on SQLite."""
-    found, items = (played["crowd"], 500) if "crowd" in played else (played["processes"], 120)
-    assert found == {
+def all_labelled(items: int) -> dict[str, Any]:
+    return {
         "died": True,
         "conflicts": True,
         "undecided": 0,
@@ -60,6 +45,33 @@ def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_c
         "surplus": 0,
         "wrong": {},
     }
+
+
+@pytest.fixture(scope="module", params=[pytest.param("postgresql", marks=pytest.mark.postgres), "sqlite"])
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, migrated: Path
+) -> Iterator[Played]:
+    var = tmp_path_factory.mktemp("crowd")
+    if request.param == "sqlite":
+        shutil.copy(migrated, f"{var}/crowd.sqlite3")
+        yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:6:120", *COMMON)
+        return
+    like = request.getfixturevalue("migrated_postgres")
+    with own_database("crowd", like=like, durable=False) as url:
+        yield play(url, var, "crowd:32:150", *COMMON)
+
+
+def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_conflict(played) -> None:
+    """32 threads and 150 items on PostgreSQL; 6 processes and 120 items on SQLite."""
+    found, items = (played["crowd"], 150) if "crowd" in played else (played["processes"], 120)
+    assert found == all_labelled(items)
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+def test_crowd_of_500_items_leaves_the_same(tmp_path: Path, migrated_postgres: str) -> None:
+    with own_database("crowd", like=migrated_postgres, durable=False) as url:
+        assert play(url, tmp_path, "crowd:32:500") == {"crowd": all_labelled(500)}
 
 
 def test_crowd_that_releases_batches_itself_makes_every_triple_an_item_once(played) -> None:

@@ -38,7 +38,8 @@ def played(
         shutil.copy(migrated, f"{var}/guests.sqlite3")
         yield play(f"sqlite:///{var / 'guests.sqlite3'}", var)
         return
-    with own_database("guests") as url:
+    like = request.getfixturevalue("migrated_postgres")
+    with own_database("guests", like=like, durable=False) as url:
         yield play(url, var)
 
 

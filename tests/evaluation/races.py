@@ -15,7 +15,6 @@ from pooling.enums import PoolingJob
 from tests.annotation.crowd import together  # sets Django up
 
 # isort: split
-from django.core.management import call_command
 from django.db import connection
 
 from annotation.campaigns.lifecycle import open_campaign
@@ -157,6 +156,5 @@ def one_name() -> list[str]:
 
 
 def main() -> None:
-    call_command("migrate", verbosity=0)
     scenes = (pool_goes, graph_goes, job_comes_first, extension_comes_first, system_goes_before_an_extension, one_name)
     print(json.dumps({"vendor": connection.vendor} | {scene.__name__: scene() for scene in scenes}))

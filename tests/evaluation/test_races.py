@@ -39,7 +39,8 @@ def played(
         shutil.copy(migrated, f"{var}/races.sqlite3")
         yield play(f"sqlite:///{var}/races.sqlite3", var)
         return
-    with own_database("races") as url:
+    like = request.getfixturevalue("migrated_postgres")
+    with own_database("races", like=like, durable=False) as url:
         yield play(url, var)
 
 

@@ -20,9 +20,9 @@ TIMED = ("a refused link", "renewed", "repeated", "a refused change")  # some mi
 Told = dict[str, Any]
 
 
-def measure(var: Path, rounds: int, names: Sequence[str] = ()) -> Told:
+def measure(var: Path, like: str, rounds: int, names: Sequence[str] = ()) -> Told:
     """Run timing.py on a database of its own."""
-    with own_database("timing") as url:
+    with own_database("timing", like=like) as url:
         env = os.environ | {"DATABASE_URL": url, "TRIPLEPOOL_VAR": str(var), "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "tests.annotation.api.timing", str(rounds), *names]
         done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=1800)
@@ -33,8 +33,8 @@ def measure(var: Path, rounds: int, names: Sequence[str] = ()) -> Told:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    yield measure(tmp_path_factory.mktemp("timing"), ROUNDS, TIMED)
+def told(tmp_path_factory: pytest.TempPathFactory, migrated_postgres: str) -> Iterator[Told]:
+    yield measure(tmp_path_factory.mktemp("timing"), migrated_postgres, ROUNDS, TIMED)
 
 
 def outside(one: Told) -> list[float]:
@@ -44,13 +44,15 @@ def outside(one: Told) -> list[float]:
 @pytest.mark.postgres
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIMED)
-def test_checks_and_slots_take_the_same_time_and_look_the_same(told: Told, tmp_path: Path, name: str):
+def test_checks_and_slots_take_the_same_time_and_look_the_same(
+    told: Told, tmp_path: Path, migrated_postgres: str, name: str
+):
     """Of 88 questions of each kind, chance alone leaves 0.4 to 0.6 in one of 50: such a one is the mean of three."""
     one = told[name]
     assert one["slots"] == one["checks"] and len(one["slots"]) == 1  # status, headers, size, text, statements
     print(name, one["minimum"], one["median"])
     if outside(one):
-        all_of_them = [one, *(measure(tmp_path, ROUNDS, [name])[name] for _ in range(2))]
+        all_of_them = [one, *(measure(tmp_path, migrated_postgres, ROUNDS, [name])[name] for _ in range(2))]
         mean = {by: statistics.fmean(found[by] for found in all_of_them) for by in ("minimum", "median")}
         assert not outside(mean), [(found["minimum"], found["median"]) for found in all_of_them]
 
@@ -63,5 +65,5 @@ def test_checks_and_slots_are_answered_by_the_same_statements(quick: Told, name:
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
-    yield measure(tmp_path_factory.mktemp("quick"), 1)
+def quick(tmp_path_factory: pytest.TempPathFactory, migrated_postgres: str) -> Iterator[Told]:
+    yield measure(tmp_path_factory.mktemp("quick"), migrated_postgres, 1)

@@ -23,7 +23,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
-from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
@@ -129,5 +128,4 @@ def play(rounds: int, only: list[str]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    call_command("migrate", verbosity=0)
     print(json.dumps(play(int(sys.argv[1]), sys.argv[2:])))

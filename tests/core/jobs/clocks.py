@@ -11,7 +11,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from core import clock  # noqa: E402
@@ -57,5 +56,4 @@ def play(hours: float) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    call_command("migrate", verbosity=0)
     print(json.dumps({name: play(float(name)) for name in sys.argv[1:]}))

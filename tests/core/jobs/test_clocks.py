@@ -19,8 +19,8 @@ from tests.postgres import own_database
 
 
 @pytest.mark.postgres
-def test_a_clock_that_is_an_hour_wrong_takes_no_job_from_a_live_worker(tmp_path: Path):
-    with own_database("clocks") as url:
+def test_a_clock_that_is_an_hour_wrong_takes_no_job_from_a_live_worker(tmp_path: Path, migrated_postgres: str):
+    with own_database("clocks", like=migrated_postgres, durable=False) as url:
         env = os.environ | {"DATABASE_URL": url, "TRIPLEPOOL_VAR": str(tmp_path)}
         command = [sys.executable, "-m", "tests.core.jobs.clocks", "1", "-1", "0"]
         done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)

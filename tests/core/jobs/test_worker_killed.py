@@ -20,6 +20,7 @@ from django.conf import settings
 from core.jobs.worker import start_worker, stop_worker
 from pooling.scoring.checkpoints import read_checkpoint
 
+ELSEWHERE = ("DATABASE_URL", "CELERY_BROKER_URL", "ARTIFACT_ROOT")  # not in the folder of a site
 EPOCHS, BATCH = 24, 32  # an epoch takes some 0.3 s: time enough to kill the worker in the middle of training
 PREPARE = f"""
 import django; django.setup()
@@ -28,7 +29,6 @@ from pooling.graphs.opening import get_graph
 from core.jobs.lifecycle import start_job
 from pooling.training.train import create_systems
 from pooling.enums import PoolingJob
-call_command("migrate", verbosity=0)
 call_command("import_graph", "umls", "--pykeen", "UMLS", verbosity=0)
 asked = {{"epochs": "{EPOCHS}", "batch_size": "{BATCH}"}}
 (system,) = create_systems(get_graph("umls"), ["distmult"], asked, device="cpu")
@@ -55,6 +55,9 @@ class Site:
     def write(self, statement: str) -> None:
         with contextlib.closing(sqlite3.connect(self.folder / "triplepool.sqlite3", timeout=30)) as database, database:
             database.execute(statement)
+
+    def set_epochs(self, number: int) -> None:
+        self.write(f"UPDATE pooling_system SET settings = json_set(settings, '$.epochs', {number})")
 
     @property
     def job(self) -> dict[str, object]:
@@ -89,10 +92,23 @@ def group_members(group: int) -> list[int]:
     return found
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> Path:
+    """The folder of a site with a graph and a queued training, of which each test has a copy."""
+    folder = tmp_path_factory.mktemp("prepared")
+    shutil.copy(migrated, folder / "triplepool.sqlite3")
+    own = {"TRIPLEPOOL_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    env = {name: value for name, value in os.environ.items() if name not in ELSEWHERE} | own
+    command = [sys.executable, "-c", PREPARE]
+    made = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch, migrated: Path) -> Iterator[Site]:
-    shutil.copy(migrated, tmp_path / "triplepool.sqlite3")
-    for name in ("DATABASE_URL", "CELERY_BROKER_URL", "ARTIFACT_ROOT"):
+def site(tmp_path: Path, monkeypatch, prepared: Path) -> Iterator[Site]:
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRIPLEPOOL_VAR", str(tmp_path))
     monkeypatch.setenv("JOB_HEARTBEAT_SECONDS", "0.5")
@@ -106,10 +122,6 @@ def site(tmp_path: Path, monkeypatch, migrated: Path) -> Iterator[Site]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
-    made = subprocess.run(
-        [sys.executable, "-c", PREPARE], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
-    )
-    assert made.returncode == 0, made.stderr
     first = site.start()
     site.wait(lambda: site.system["epochs_done"] >= 2, 300, "the second epoch")  # type: ignore[operator]
     os.killpg(first.pid, signal.SIGKILL)
@@ -148,10 +160,7 @@ def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
-    made = subprocess.run(
-        [sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"5000"')], cwd=settings.BASE_DIR, timeout=300
-    )
-    assert made.returncode == 0
+    site.set_epochs(5000)
     worker = site.start()
     site.wait(lambda: site.system["epochs_done"] >= 1, 300, "the first epoch")  # type: ignore[operator]
     stop_worker(worker, patience=25)
@@ -165,8 +174,7 @@ def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 def test_work_gives_its_job_back_when_it_is_stopped_and_ends_when_it_is_idle(site: Site):
-    made = subprocess.run([sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"80"')], cwd=settings.BASE_DIR)
-    assert made.returncode == 0
+    site.set_epochs(80)
     command = [sys.executable, "manage.py", "work", "--processes", "1", "--max-idle", "3"]
     first = subprocess.Popen(command, cwd=settings.BASE_DIR)
     try:
@@ -191,8 +199,7 @@ def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.slow
 def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_jobs(site: Site):
-    made = subprocess.run([sys.executable, "-c", PREPARE.replace(f'"{EPOCHS}"', '"1"')], cwd=settings.BASE_DIR)
-    assert made.returncode == 0
+    site.set_epochs(1)
     first = site.start()
     site.wait(lambda: site.job["state"] == "done", 300, "the end of training")
     # the first of them has the lock; which one it is cannot be seen
@@ -209,8 +216,6 @@ def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_job
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_worker_whose_training_process_is_killed_lives_and_takes_the_job_up_again(site: Site):
-    made = subprocess.run([sys.executable, "-c", PREPARE], cwd=settings.BASE_DIR)
-    assert made.returncode == 0
     worker = site.start()
     site.wait(lambda: site.system["epochs_done"] >= 1, 300, "the first epoch")  # type: ignore[operator]
     os.kill(int(str(site.job["worker"]).rpartition(":")[2]), signal.SIGKILL)

@@ -16,9 +16,7 @@ from tests.postgres import own_database
 
 PROGRAM = """
 import json, django
-from django.core.management import call_command
 django.setup()
-call_command("migrate", verbosity=0, skip_checks=True)
 from tests.pooling.pools.test_rows import written_twice
 print(json.dumps(written_twice()))
 """
@@ -91,8 +89,8 @@ def test_written_rows_are_read_back_and_written_over_in_their_place():
 
 
 @pytest.mark.postgres
-def test_postgresql_writes_the_same(tmp_path: Path):
-    with own_database("rows") as url:
+def test_postgresql_writes_the_same(tmp_path: Path, migrated_postgres: str):
+    with own_database("rows", like=migrated_postgres, durable=False) as url:
         env = os.environ | {
             "DATABASE_URL": url,
             "TRIPLEPOOL_VAR": str(tmp_path),
