@@ -121,7 +121,7 @@ class _OfTicket(Endpoint):
 
     def campaign_of(self, ticket: UUID, lease: UUID) -> Campaign:
         user = self.request.user
-        self.place = place = place_of_ticket(user, ticket) if is_person(user) else None
+        self.place = place = place_of_ticket(ticket) if is_person(user) else None
         # adjudicators may annotate too, so some endpoints take both; only they have third slots
         numbers = (ADJUDICATION,) if self.for_adjudicators else self.numbers
         campaign = place.campaign_id if place is not None and place.number in numbers else None

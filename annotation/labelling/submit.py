@@ -83,7 +83,7 @@ def submit(
         raise NotYours(_("This statement was not given to you. Load the page again; no label was changed."))
     given = _tidied(given)
     _check_form(given)
-    place, first = found or place_of_ticket(user, ticket), label_of_client(given.client_id)
+    place, first = found or place_of_ticket(ticket), label_of_client(given.client_id)
     if place is None:
         raise AnswerRefused(_WITHDRAWN)
     if first is not None and not _holds(user, place):
@@ -93,7 +93,7 @@ def submit(
     if first is not None and not isinstance(first, SurplusLabel):
         return _repeated(first, user, place)  # refused, unless the same answer was kept since the place was read
     with _one_client_id(given.client_id), transaction.atomic():
-        place = lock_place(user, place)
+        place = lock_place(place)
         if place is None:
             raise AnswerRefused(_WITHDRAWN)
         asked = assignment_of(user, place)

@@ -26,6 +26,7 @@ from core.people.tokens import create_token
 from pooling.graphs.opening import open_graph
 from tests.annotation.api.calls import (
     CLAIM,
+    DECIDE,
     DISPUTED,
     FLAG,
     NO_DISPUTES,
@@ -33,6 +34,7 @@ from tests.annotation.api.calls import (
     PROGRESS,
     RELEASE,
     RENEW,
+    RETURN,
     SUBMIT,
     change_url,
     changed,
@@ -278,6 +280,30 @@ def test_answer_that_was_kept_apart_and_comes_again_is_taken_for_gold_as_for_an_
             response = post(ann, SUBMIT, body)
             seen.append((response.status_code, response.json()["kept"], response.json()["repeated"]))
     assert seen == [(201, "surplus", False), (201, "label", False)] * 2
+
+
+@pytest.mark.parametrize("name", ["ben", "ada", "researcher", "manager", "stranger"])
+def test_ticket_of_a_colleague_does_not_tell_whether_it_is_a_check(world, as_user, ann, gold, name) -> None:
+    """Two people could try each other's tickets: what the site answers is the same for checks and others."""
+    held, secret = claimed(ann), ticket_of_gold(world.ann)
+    client = as_user(getattr(world, name))
+    seen: dict[bool, set[tuple[tuple[int, str], ...]]] = {True: set(), False: set()}
+    for item in held:
+        known = {"TICKET": item["slot"], "LEASE": item["lease"]}
+        flag = {"slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "kind": "words", "text": "x"}
+        calls = [
+            (SUBMIT, given(item)),
+            (SUBMIT, given(item, lease=str(uuid4()))),
+            (DECIDE, given(item)),
+            (RETURN, given(item, reason="x")),
+            (FLAG, flag),
+            (RENEW, {"slots": [item["slot"]]}),
+            (RELEASE, {"slots": [item["slot"]]}),
+        ]
+        answers = tuple(told(post(client, url, body), **known) for url, body in calls)
+        assert [status for status, _ in answers][:2] != [201, 201]
+        seen[item["slot"] == secret].add(answers)
+    assert seen[True] == seen[False] and len(seen[True]) == 1
 
 
 def test_gold_is_told_to_nobody_else(world, as_user, ann, gold) -> None:

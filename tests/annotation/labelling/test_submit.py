@@ -173,7 +173,7 @@ def test_change_supersedes_and_keeps_the_old_row(world, item) -> None:
 def test_a_repeat_that_had_read_the_question_before_the_first_was_kept_is_the_same_label(world, item) -> None:
     """Two requests with the same answer at the same moment: the second finds the label, but still thinks it is held."""
     slot = slot_for(world.campaign, world.ann, item)
-    before, given = place_of_ticket(world.ann, slot.ticket), GivenAnswer(uuid4(), "Y", LINK)
+    before, given = place_of_ticket(slot.ticket), GivenAnswer(uuid4(), "Y", LINK)
     lease = lease_of(slot.ticket, world.ann.pk)
     first = submit(world.ann, slot.ticket, lease, given, found=before)
     again = submit(world.ann, slot.ticket, lease, given, found=before)
