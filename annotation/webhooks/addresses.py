@@ -21,6 +21,10 @@ _OWN = [
     for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "fc00::/7", "::1/128")
 ]
 _NAT64 = ip_network("64:ff9b::/96")
+# IPv6 addresses of the internet; what Python counts as global beside them can hold an IPv4 address, as in ::7f00:1
+_UNICAST = ip_network("2000::/3")
+# for documentation, for protocols, and relays that are no longer in use
+_NOBODYS = [ip_network(one) for one in ("3fff::/20", "192.0.0.0/24", "192.88.99.0/24")]
 
 Address = IPv4Address | IPv6Address
 
@@ -110,11 +114,17 @@ def may_connect(address: Address, *, private: bool = False) -> bool:
     for inner in _inner(address):
         if inner in _METADATA or inner.is_link_local or inner.is_multicast or inner.is_unspecified:
             return False
-        if not (inner.is_global or (private and any(inner in one for one in _OWN))):
+        if not (_is_public(inner) or (private and any(inner in one for one in _OWN))):
             return False
         if inner.version == 6 and inner.is_site_local:
             return False
     return True
+
+
+def _is_public(address: Address) -> bool:
+    if any(address in one for one in _NOBODYS):
+        return False
+    return address.is_global and (address.version == 4 or address in _UNICAST or address in _NAT64)
 
 
 def _inner(address: Address) -> list[Address]:
