@@ -1,15 +1,20 @@
 """Whose address a request has, behind proxies that are trusted and behind others."""
 
 import logging
+import re
+import shlex
 from ipaddress import ip_network
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.test import RequestFactory
+from gunicorn.config import Config
 
 from config import proxies as module
 from config.proxies import TrustProxies, client_of, read_proxies
+from core.management.commands.serve import options_of_gunicorn
 
 PROXIES = read_proxies("10.0.0.0/8, 192.0.2.7,::1")
 
@@ -71,3 +76,16 @@ def test_a_near_proxy_without_trust_is_told_once(caplog, monkeypatch) -> None:
         for peer in ("172.16.0.1", "172.16.0.1", "8.8.8.8"):  # the last is far: anybody can send the header
             ask(RequestFactory().get("/", headers={"X-Forwarded-For": "198.51.100.1"}, REMOTE_ADDR=peer))
     assert [record.args for record in caplog.records] == [("172.16.0.1", "172.16.0.1")]
+
+
+def test_gunicorn_takes_no_script_name_from_headers() -> None:
+    """Else whoever comes by a near proxy that passes headers on asks for another page than the proxy sees."""
+    entry = (settings.BASE_DIR / "deploy" / "entry").read_text(encoding="utf-8").replace("\\\n", "")
+    started = re.search(r"-m gunicorn (.*?) \"\$@\"", entry, re.DOTALL)
+    assert started
+    for options in (options_of_gunicorn("127.0.0.1:8000"), shlex.split(re.sub(r"\$\{\w+:-|\}", "", started[1]))):
+        read = Config()
+        asked = read.parser().parse_args(options).forwarder_headers
+        if asked is not None:
+            read.set("forwarder_headers", asked)
+        assert read.forwarder_headers == [], options

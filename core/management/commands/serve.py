@@ -51,6 +51,14 @@ def stop_web(web: subprocess.Popen[bytes], patience: float = 20) -> None:
     web.wait()
 
 
+def options_of_gunicorn(bind: str) -> list[str]:
+    threads = max(4, 2 * (os.cpu_count() or 1))
+    how = f"config.wsgi --workers 1 --threads {threads} --log-level warning --timeout 120 --bind {bind}".split()
+    # near peers could name a SCRIPT_NAME, and so ask for another page than the proxy sees
+    how += ["--forwarder-headers", ""]
+    return [*how, "--logger-class", "core.gunicorn_logs.JsonLogger"] if settings.LOG_FORMAT == "json" else how
+
+
 class Command(ShellCommand):
     help = (
         "Serve the site and run its jobs, with gunicorn and one local Celery worker. Both are restarted if they "
@@ -72,11 +80,7 @@ class Command(ShellCommand):
             self._serve(options["bind"], with_worker=not options["no_worker"])
 
     def _serve(self, bind: str, with_worker: bool) -> None:
-        threads = max(4, 2 * (os.cpu_count() or 1))
-        how = f"config.wsgi --workers 1 --threads {threads} --log-level warning --timeout 120"
-        logs = ["--logger-class", "core.gunicorn_logs.JsonLogger"] if settings.LOG_FORMAT == "json" else []
-        command = [sys.executable, "-m", "gunicorn", *how.split(), "--bind", bind, *logs]
-        web = subprocess.Popen(command, cwd=settings.BASE_DIR)
+        web = subprocess.Popen([sys.executable, "-m", "gunicorn", *options_of_gunicorn(bind)], cwd=settings.BASE_DIR)
         worker = start_worker() if with_worker else None
         self.stdout.write(f"TriplePool is at http://{bind}/ (Ctrl-C ends it)")
         try:
