@@ -3,10 +3,12 @@
 from enum import Enum, auto
 from functools import partial
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+from core.models import Preferences
 
 
 class SiteRole(TextChoices):
@@ -65,10 +67,18 @@ def site_roles(person: Person) -> frozenset[str]:
     return roles
 
 
+_CHOSEN = [field.attname for field in Preferences._meta.fields]  # the primary key is the first
+
+
 def _groups(person: Person) -> list[str]:
+    """Read the groups of a person, and in the same query what they chose: `preferences_of` finds it on the person."""
     if not (person.is_authenticated and person.is_active):
         return []
-    names = Group.objects.filter(user=person.pk).values_list("name", flat=True)
+    rows = User.objects.filter(pk=person.pk).values_list("groups__name", *(f"preferences__{name}" for name in _CHOSEN))
+    names = [name for name, *_ in rows if name is not None]
+    for _group, *chosen in rows[:1]:
+        row = None if chosen[0] is None else Preferences(**dict(zip(_CHOSEN, chosen, strict=True)))
+        User.preferences.related.set_cached_value(person, row)
     return [*names, *([SiteRole.MANAGER] if getattr(person, "is_superuser", False) else [])]
 
 

@@ -112,7 +112,7 @@ def test_queries_of_the_list_do_not_grow(world, manager, count, django_assert_nu
         label_item(world, item, ann="Y", ben="Y")
     manager.get(URL)
     for query in ({"state": "settled"}, {"state": "settled", "q": "lived"}):
-        with django_assert_num_queries(12 if "q" not in query else 11):
+        with django_assert_num_queries(11 if "q" not in query else 10):
             assert len(found(read(manager.get(URL, query)))) == count
 
 
@@ -523,5 +523,5 @@ def test_queries_of_one_item_do_not_grow(world, manager, item, labels, django_as
         windows_closed(item)
         answer(world.ada, claim_disputed(world.campaign, world.ada)[0], "Y")
     manager.get(f"{URL}/{item.pk}")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(16):
         manager.get(f"{URL}/{item.pk}")

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from config.celery import app
@@ -281,6 +282,7 @@ def test_a_job_whose_store_is_away_is_tried_again_after_a_while_and_fails_in_the
     work, sent, settings
 ):
     def lose(job: Job, progress: Progress) -> None:
+        silence(job)  # the time until the next try begins now, not with the last heartbeat
         raise StoreError("The store does not answer.")
 
     work(lose)
@@ -294,6 +296,25 @@ def test_a_job_whose_store_is_away_is_tried_again_after_a_while_and_fails_in_the
         assert [one.pk for one in sweep()] == [job.pk]
     assert execute(job.pk, "w")
     assert (again(job).state, job.attempts, job.error) == ("failed", 5, "The store does not answer.")
+
+
+@pytest.mark.django_db
+def test_a_job_whose_store_and_database_are_away_is_left_to_the_sweep(work, sent):
+    def refuse(run: Any, sql: str, *args: Any) -> Any:
+        if sql.startswith("UPDATE"):
+            raise OperationalError("the connection is closed")
+        return run(sql, *args)
+
+    def lose(job: Job, progress: Progress) -> None:
+        away.enter_context(connection.execute_wrapper(refuse))
+        raise StoreError("The store does not answer.")
+
+    work(lose)
+    job = make_job(EvaluationJob.EXPORT)
+    with contextlib.ExitStack() as away:
+        assert execute(job.pk, "w")
+    connection.set_rollback(False)  # nothing was written, so the test's transaction is whole
+    assert (again(job).state, job.error) == ("running", "")
 
 
 @pytest.mark.django_db

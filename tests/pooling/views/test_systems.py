@@ -139,11 +139,11 @@ def test_form_warns_when_no_worker_is_running(graph, manager):
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         manager.get(URL)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         manager.get("/systems")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         manager.get("/graphs/town/runs")
 
 
@@ -214,7 +214,7 @@ def test_one_system_or_none_is_no_problem(query: str, shown: list[str], graph, m
 def test_queries_of_a_comparison_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         manager.get("/graphs/town/compare")
 
 
