@@ -57,7 +57,7 @@ SORTS: dict[str, Any] = {
 
 
 def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QuerySet[Item, int]:
-    """Return the ids of matching items, sorted. Text is looked up in the graph, in memory."""
+    """Return the ids of matching items, sorted. Each word of the text is in a name of the triple, in memory."""
     items = campaign.items.order_by("order")
     if key := SORTS.get(wanted.sort.removeprefix("-")):
         by = F("sorted_by").desc(nulls_last=True) if wanted.sort[0] == "-" else F("sorted_by").asc(nulls_last=True)
@@ -76,21 +76,21 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
     if not wanted.text:
         return items.values_list("pk", flat=True)
     rows = list(items.values_list("pk", "triple__head", "triple__relation", "triple__tail"))
-    graph, text = open_graph(campaign.pool.graph), wanted.text.casefold()
+    graph = open_graph(campaign.pool.graph)
     entities = {entity for row in rows for entity in (row[1], row[3])}
-    named = {entity for entity in entities if _has(graph, entity, text)}
-    relations = {index for index, key in enumerate(graph.relations) if text in _names(graph, index, key)}
-    return [pk for pk, head, relation, tail in rows if head in named or tail in named or relation in relations]
+    said = {entity: f"{graph.label(entity)}\n{graph.entities[entity]}".casefold() for entity in entities}
+    relations = [_names(graph, index, key) for index, key in enumerate(graph.relations)]
+    for word in wanted.text.casefold().split():
+        named = {entity for entity, text in said.items() if word in text}
+        called = {index for index, text in enumerate(relations) if word in text}
+        rows = [row for row in rows if row[1] in named or row[3] in named or row[2] in called]
+    return [row[0] for row in rows]
 
 
 def _names(graph: GraphArrays, relation: int, key: str) -> str:
     """Return what a relation is called anywhere: its words, its label and its key."""
     name = graph.relation_name(relation)
     return f"{relation_words(name)}\n{name}\n{key}".casefold()
-
-
-def _has(graph: GraphArrays, entity: int, text: str) -> bool:
-    return text in graph.label(entity).casefold() or text in graph.entities[entity].casefold()
 
 
 def item_rows(campaign: Campaign, ids: Iterable[int]) -> list[ItemRow]:
@@ -185,11 +185,18 @@ class History:
         return bool(live) and all(is_simulated(label.annotator) for label in live)
 
     @property
+    def decision(self) -> str:
+        """The answer of an adjudicator that counts; empty without one."""
+        for label in self.labels:
+            counts = label.slot.state == SlotState.ANSWERED and not hasattr(label, "superseded_by")
+            if counts and label.slot.number == ADJUDICATION:
+                return label.answer
+        return ""
+
+    @property
     def is_adjudicated(self) -> bool:
         """Whether an adjudicator's answer counts."""
-        return any(
-            label.slot.number == ADJUDICATION and label.slot.state == SlotState.ANSWERED for label in self.labels
-        )
+        return bool(self.decision)
 
 
 def history(item: Item) -> History:

@@ -159,5 +159,7 @@ ANALYSIS = Analysis(
         Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
         Part("full-test", of_full_test, heavy=True, title="full test beside it", labels="full-test"),
     ),
+    # the full test stands beside for comparison only, folded
+    opened=("discriminative-curve", "discriminative-matrix", "discriminative-hsd"),
     group="Reliability",
 )

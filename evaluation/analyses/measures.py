@@ -115,7 +115,8 @@ def _leaders(context: Context, chosen: LabelSet, found: ByName) -> str:
     most = max(wins, key=lambda system: len(wins[system]))
     measures = len(context.measures)
     if len(wins) == 1 and len(wins[most]) == measures:
-        return f"{most} is best by {f'all {measures} measures' if measures > 1 else 'the measure'} under {chosen.name}."
+        by = f"all {measures} measures" if measures > 1 else "the measure"
+        return f"{most} has the best mean by {by} under {chosen.name}. Discriminative power says whether it is sure."
     if measures > NAMED:
         counts = {system: len(labels) for system, labels in wins.items()}
         return f"Of the {measures} measures under {chosen.name}, {most_often(counts)}."

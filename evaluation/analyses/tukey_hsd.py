@@ -1,7 +1,7 @@
 """Test all pairs of systems, for the page Discriminative power: t-tests, and the randomised Tukey HSD, a heavy part."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -141,6 +141,8 @@ def _shares_chart(context: Context, found: Tested, hsd: Mapping[str, RandomisedT
 
 
 def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTests) -> Table:
+    """List all pairs by the HSD; p below alpha is bold."""
+    alpha = context.settings.alpha
     tests, systems = found.main[measure.name], context.systems
     reason = why(found.values[measure.name], tests)
     better = f"of the means; a {'positive' if measure.higher_is_better else 'negative'} one favours the first"
@@ -156,9 +158,12 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
         column("p", "t-test p", tests.p),
         column("holm", "Holm", tests.corrected("holm")),
         column("bh", "Benjamini-Hochberg", tests.corrected("fdr_bh")),
-        column("hsd", "HSD", hsd.p),
+        column("hsd", "HSD", hsd.p, note="bold where it stays below alpha: these pairs may be claimed to differ"),
     ]
-    return table_of("discriminative-hsd-pairs", f"Pairs by {measure.label}", range(tests.first.size), columns)
+    order = np.argsort(hsd.p, kind="stable").tolist()  # undefined ones last
+    made = table_of("discriminative-hsd-pairs", f"Pairs by {measure.label}, the surest first", order, columns)
+    last = len(columns) - 1
+    return replace(made, best=[(row, last) for row, i in enumerate(order) if hsd.p[i] < alpha])
 
 
 def _agreed(tests: PairTests, hsd: RandomisedTests, measure: Measure, alpha: float) -> str:

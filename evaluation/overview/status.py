@@ -139,11 +139,18 @@ def _filter(counts: StageCounts) -> Summary:
     if counts.pool.state != PoolState.READY:
         return Summary(State.NOT_STARTED)
     filtered = Count("filtered", counts.pooled - counts.to_people, counts.pooled)
-    return Summary(State.DONE, [filtered, Count("to people", counts.to_people, counts.pooled)])
+    figures = [filtered, Count("to people", counts.to_people, counts.pooled)]
+    if counts.pooled and not counts.to_people:
+        url = reverse("pool-filter", args=[counts.pool.name])
+        step = Step("The filters took all triples: nobody is asked anything.", url)
+        return Summary(State.ATTENTION, figures, step)
+    return Summary(State.DONE, figures)
 
 
 def _questions(counts: StageCounts) -> Summary:
     if counts.pool.state != PoolState.READY:
+        return Summary(State.NOT_STARTED)
+    if not counts.to_people:
         return Summary(State.NOT_STARTED)
     asked, unread = counts.relations_asked, counts.relations_unread
     figures = [Count("relations asked about", asked), Count("read or written by a person", asked - unread, asked)]
@@ -235,7 +242,8 @@ def _qrels(counts: StageCounts) -> Summary:
 
 
 def _measures(counts: StageCounts) -> Summary:
-    if not any(system.state == SystemState.TRAINED and counts.covers(system) for system in counts.systems):
+    covered = any(system.state == SystemState.TRAINED and counts.covers(system) for system in counts.systems)
+    if counts.pool.state != PoolState.READY or not covered:
         return Summary(State.NOT_STARTED)
     figures = [Count("systems compared", sum(counts.covers(system) for system in counts.systems))]
     step = Step("See how the systems compare.", reverse("evaluation", args=[counts.pool.name]), for_all=True)

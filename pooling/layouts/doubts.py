@@ -52,7 +52,8 @@ def _labels(found: Found) -> Iterator[str]:
         elif entities:
             yield (
                 f"{len(entities):,} of {len(entities):,} entities have no label: people would read names such as"
-                f" {min(entities)}. To change that, add entity_labels.tsv."
+                f" {min(entities)}. To change that, add entity_labels.tsv"
+                " (a line for each entity: its name here, a tab, its label)."
             )
         return
     if without := sum(name not in labels for name in entities):

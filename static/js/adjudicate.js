@@ -3,6 +3,7 @@
 import { Disputes } from "./lib/disputes.js";
 import { RULE, shorten } from "./lib/evidence.js";
 import { givenCard, hasLink, markTaken } from "./lib/given.js";
+import { keyCap } from "./lib/keymap.js";
 import { message, show, showProblem } from "./lib/messages.js";
 import { Page } from "./lib/page.js";
 import { openAside } from "./lib/side.js";
@@ -97,8 +98,12 @@ function tell() {
   if (chosen && !row.done && one.link.value) sayWhy();
 }
 
+// Whether a reason was typed before the answer, so that nothing more is wanted than to save it.
+const isWritten = () => !one.current()?.done && Boolean(reason.value.trim());
+
 // The answer that waits for its reason, with whose link.
 function sayWhy() {
+  if (isWritten()) return page.say("info", message("written", words.written.replace("{answer}", SAID[chosen]).replace("{key}", keyCap("t"))));
   const link = one.link.value;
   const from = thatGave(link);
   const said = !link ? words.why : [words.whyOwn, words.whyOf, words.whyBoth][from.length];
@@ -157,6 +162,7 @@ function decide(value) {
 
 function write() {
   if (!one.current()) return;
+  if (chosen && isWritten()) return decide("");
   if (chosen) {
     page.say("info", WRITE);
     markCause("");

@@ -74,6 +74,24 @@ def test_imported_pool_without_systems(graph):
     assert (step.stage.key, step.step.url) == ("systems", "/graphs/town/systems")
 
 
+def test_a_pool_whose_filters_took_all_triples_says_so_and_leads_to_them(graph):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
+    pool.triples.update(reason="self-loop")
+    found = next_status(stage_statuses(stage_counts(pool)))
+    assert (found.stage.key, found.step.url) == ("filter", "/pools/town-pool/filter")
+    assert (states(pool)["filter"], states(pool)["questions"]) == ("attention", "waiting")
+
+
+def test_nothing_is_measured_while_a_pool_is_built(graph):
+    pool = make_pool(graph, systems=[make_system(graph, "rotate")])
+    Pool.objects.update(state=PoolState.BUILDING)
+    pool.refresh_from_db()
+    make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
+    (measures,) = (one for one in stage_statuses(stage_counts(pool)) if one.stage.key == "measures")
+    assert (measures.state, measures.step) == (State.NOT_STARTED, None)
+
+
 def test_questions_are_done_when_a_person_has_read_or_written_all(graph):
     pool, boss = make_pool(graph, systems=[make_system(graph, "rotate")]), make_person("boss", site="manager")
     make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)

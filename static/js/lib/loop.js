@@ -15,7 +15,7 @@ const COUNT = 8;
 const CHANGEABLE = 10; // the server lets the last ten be changed
 
 const RETURNED = message("returned", gettext("Returned: two other people are asked."));
-const REPORTED = message("reported", gettext("Reported. The answer will be under Reported statements."));
+const REPORTED = message("reported", gettext("Reported. The reply will be under Reported statements."));
 const HELD = message("held", gettext("Reported. The dispute waits until a manager has answered."));
 
 export class Loop {
@@ -112,7 +112,7 @@ export class Loop {
     this.over.add(item.slot);
     this.history = [...this.history.filter((slot) => slot !== item.slot), item.slot].slice(-CHANGEABLE);
     if (!before) this.tabs.answered(item.slot);
-    this.page.answered(item, given, !before);
+    this.page.answered(item, given, before?.given.answer ?? null);
     this.outbox.add(before ? this.change(id, item, given, before) : this.first(id, item, given));
     this.more();
   }

@@ -16,7 +16,7 @@ import { Loop } from "./loop.js";
 import { message, show } from "./messages.js";
 import { Outcomes } from "./outcomes.js";
 import { Progress } from "./progress.js";
-import { filled, gettext, ngettext, number } from "./words.js";
+import { SAID, filled, gettext, ngettext, number } from "./words.js";
 
 const ACTIVE_MS = 5 * 60000;
 const KEPT = gettext("Your answers are kept in this browser and are sent again by themselves.");
@@ -34,6 +34,8 @@ const NO_ADDRESS = message("no-address-pasted", gettext("There is no web address
 const changeable = (minutes) => minutes && message("changeable", filled(
   ngettext("An answer can be changed for {n} minute, by Undo or under My labels.", "An answer can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes) },
 ));
+
+const changed = (before, now) => message("changed-answer", filled(gettext("Changed from {before} to {now}."), { before: SAID[before], now: SAID[now] }));
 
 const find = (selector) => document.querySelector(selector);
 
@@ -146,10 +148,13 @@ export class Page {
     return new Set(this.area.hidden ? [] : this.view.shownSlots());
   }
 
-  answered(item, given, isFirst) {
+  // before: the answer that this one takes the place of, or null
+  answered(item, given, before) {
+    const isFirst = before === null;
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
     if (!this.isWaiting) this.say("error", null);
-    this.say("info", isFirst && this.progress.session === 1 ? changeable(this.config.undo_minutes) : null);
+    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes) : null);
+    else this.say("info", before === given.answer ? null : changed(before, given.answer));
     this.drafts.answered(item, given.source_url);
   }
 

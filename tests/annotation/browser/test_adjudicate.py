@@ -183,6 +183,19 @@ def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_
     assert (label.answer, label.cause, label.comment) == ("N", "", "the page says no")
 
 
+def test_a_reason_that_was_written_first_is_saved_by_one_key_after_the_answer(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    page.locator("#reason").fill("the page says no")
+    page.locator("#reason").press("Escape")
+    press(page, "n")
+    shows(notice(page, "info"), "written")
+    press(page, "t")
+    saved(page, 5)
+    label = Label.objects.get(slot__number=3)
+    assert (label.answer, label.cause, label.comment) == ("N", "", "the page says no")
+
+
 def test_next_dispute_begins_at_the_top_of_its_evidence(world, disputed, open_page) -> None:
     page = open_page(world.ada, PAGE, width=360)
     page.set_viewport_size({"width": 360, "height": 640})

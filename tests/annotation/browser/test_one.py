@@ -250,6 +250,7 @@ def test_undo_changes_the_last_answer(world, open_page) -> None:
     expect(page.locator('[data-bar] [data-answer="Y"]')).to_have_attribute("aria-pressed", "true")
     press(page, "n")
     assert question(page) == second
+    shows(notice(page, "info"), "changed-answer")
     saved(page, 2)
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
     assert Label.objects.last().supersedes == Label.objects.first()

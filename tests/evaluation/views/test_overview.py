@@ -56,14 +56,14 @@ def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seed
     found, told = page.context, element(page, "quote").text
     judged = found["new_positives"] + found["counts"]["negative"]
     share = 100 * judged / (judged + found["counts"]["unjudged"])
-    assert "Ranking to quote: current labels, by MAP@20" in told and f"{share:.1f} %" in told
+    assert "The ranking to trust is that by the current labels" in told and f"{share:.1f} %" in told
     rows, kinds = found["shares"]["systems"].values(), ("original", "new", "negative", "assumed_negative")
     top = sum(row[kind] for row in rows for kind in kinds) / len(rows)
     assert element(page, "top-judged").text == f"{100 * top:.1f} % are judged"
     assert sum(found["top"].values()) == pytest.approx(1)
     pairs = element(page, "pairs")
     assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in pairs.text
-    assert pairs.one(tag="a")["href"] == f"{PAGE}/discriminative"
+    assert pairs.one(tag="a")["href"] == f"{PAGE}/discriminative#discriminative-hsd"
     for pair in found["sure"]["open_pairs"][:3]:
         ahead = f"{shown_name(pair['first'])} is ahead of {shown_name(pair['second'])}"
         assert f"{ahead} in {100 * pair['share']:.1f} % of the resamples" in " ".join(pairs.text.split())
@@ -75,14 +75,16 @@ def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seed
 def test_the_page_names_the_version_to_cite(sign_in, labelled: Pool, tmp_path):
     client = sign_in("researcher")
 
-    def link() -> str:
-        return element(client.get(PAGE), "cite").one(tag="a")["href"]
+    def link(number: int = 0) -> str:
+        return element(client.get(PAGE), "cite").all(tag="a")[number]["href"]
 
     assert link() == "/pools/p/export"
     for name in ("v1", "v2"):
         freeze_qrels(labelled, name)
     assert link() == f"{PAGE}/measures?labels=qrels:v2" and client.get(link()).status_code == 200
-    assert element(client.get(PAGE), "pairs").one(tag="a")["href"] == f"{PAGE}/discriminative?labels=qrels:v2"
+    to_test = f"{PAGE}/discriminative?labels=qrels:v2#discriminative-hsd"
+    assert element(client.get(PAGE), "pairs").one(tag="a")["href"] == to_test
+    assert link(1) == "/pools/p/export/v2/terms" and client.get(link(1)).status_code == 200
     labelled.qrels.update(origin=QrelsOrigin.IMPORTED)
     assert link() == "/pools/p/export"
 

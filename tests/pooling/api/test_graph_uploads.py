@@ -51,7 +51,8 @@ def test_upload_answers_with_what_was_read(script: Client):
         "ignored": [],
         "num_ignored": 0,
         "warnings": [
-            "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv.",
+            "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv"
+            " (a line for each entity: its name here, a tab, its label).",
             "2 of 2 relations have no readable name or label, such as r: a campaign opens only when somebody has"
             " written their questions. Add relation_labels.tsv, or write the questions later.",
         ],

@@ -529,7 +529,10 @@ UNREADABLE = (
     "{} of 2 relations have no readable name or label, such as {}: a campaign opens only when somebody has written"
     " their questions. Add relation_labels.tsv, or write the questions later."
 )
-UNLABELLED = "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv."
+UNLABELLED = (
+    "3 of 3 entities have no label: people would read names such as a. To change that, add entity_labels.tsv"
+    " (a line for each entity: its name here, a tab, its label)."
+)
 REFUSED: dict[str, tuple[dict, str]] = {
     "nothing known": ({"readme.md": "x"}, "docs/formats.md has a table"),
     "no train": ({"test.tsv": lines(TEST)}, "test.tsv and no file of train"),
