@@ -223,25 +223,31 @@ def _elsewhere(content: Content, names: Sequence[str]) -> Iterator[str]:
     yield from ("```python", *_SPLITS.splitlines(), "```", "", "```python", *_EVALUATION.splitlines(), "```")
 
 
+def _as_text(words: str) -> str:
+    """Return what a person wrote without HTML: Markdown would pass it on to whoever shows the card."""
+    return words.replace("<", "&lt;")
+
+
 def _terms(content: Content) -> Iterator[str]:
     qrels, terms = content.qrels, content.terms
-    yield in_words(terms.licence) or "No licence was named: ask whoever gave you this."
+    yield _as_text(in_words(terms.licence)) or "No licence was named: ask whoever gave you this."
     if terms.licence and not is_spdx(terms.licence):
         yield "These are terms of their own, not a licence of the SPDX list."
     yield "The graph has the licence of its publisher."
     yield ""
     if creators := creators_of(terms):
-        yield f"By {'; '.join(f'{one.name} ({one.address})' if one.orcid else one.name for one in creators)}."
+        people = "; ".join(f"{one.name} ({one.address})" if one.orcid else one.name for one in creators)
+        yield f"By {_as_text(people)}."
     if terms.url:
-        yield f"Address: <{terms.url}>"
-    yield terms.citation or f"Cite as: {suggested_citation(qrels, terms)}"
+        yield f"Address: <{terms.url.replace('<', '%3C').replace('>', '%3E')}>"
+    yield _as_text(terms.citation or f"Cite as: {suggested_citation(qrels, terms)}")
     yield ""
     yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
     yield "datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are the same bytes."
     if terms.version > 1:
         yield ""
         earlier = qrels.terms.filter(version__lte=terms.version).order_by("version")
-        what = (one.changed.replace("|", "\\|") or "frozen" for one in earlier)
+        what = (_as_text(one.changed).replace("|", "\\|") or "frozen" for one in earlier)
         rows = (
             f"{one.version} | {one.created_at:%Y-%m-%d} | {words}" for one, words in zip(earlier, what, strict=True)
         )

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 
 from evaluation.labels.qrels import freeze_qrels
+from evaluation.labels.terms import Creator
 from evaluation.measures.registry import USUAL_NAMES
 from evaluation.test_sets.columns import INTEGERS
 from evaluation.test_sets.export import export_test_set
@@ -103,6 +105,24 @@ def test_the_card_names_the_licence_in_the_words_of_hugging_face(labelled: Pool,
     assert (header["pretty_name"], header["license"]) == ("Test set p, qrels v1", "cc-by-4.0")
     export_test_set(freeze_qrels(labelled, "v2"), tmp_path / "plain")
     assert front_matter(tmp_path / "plain")["license"] == "unknown"
+
+
+def test_what_a_person_wrote_in_the_terms_is_no_html_of_the_card(labelled: Pool, tmp_path: Path):
+    """Whoever shows the card may let HTML through, as Markdown does."""
+    mark = "<img src=x onerror=alert(1)>"
+    by = [Creator(f"{mark}, Ada")]
+    terms = {
+        "licence": f"other: {mark}",
+        "citation": f"@misc{{x, title={{{mark}}}}}",
+        "creators": [Creator(f"{mark}, Ada")],
+    }
+    export_test_set(freeze_qrels(labelled, "v2", url="https://example.org/><svg>", **terms), tmp_path / "html")
+    card = (tmp_path / "html" / "README.md").read_text().split("---\n", 2)[2]
+    tokens = [
+        inner for token in MarkdownIt("commonmark", {"html": True}).parse(card) for inner in token.children or [token]
+    ]
+    assert [token.content for token in tokens if token.type.startswith("html")] == []
+    assert "alert(1)" in card and "https://example.org/%3E%3Csvg%3E" in card
 
 
 def test_croissant_has_a_record_set_of_the_triples(folder: Path):
