@@ -110,7 +110,6 @@ def test_the_card_names_the_licence_in_the_words_of_hugging_face(labelled: Pool,
 def test_what_a_person_wrote_in_the_terms_is_no_html_of_the_card(labelled: Pool, tmp_path: Path):
     """Whoever shows the card may let HTML through, as Markdown does."""
     mark = "<img src=x onerror=alert(1)>"
-    by = [Creator(f"{mark}, Ada")]
     terms = {
         "licence": f"other: {mark}",
         "citation": f"@misc{{x, title={{{mark}}}}}",
