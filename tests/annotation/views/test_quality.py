@@ -75,6 +75,7 @@ def test_manager_reads_names_and_a_researcher_numbers(world, items, as_user):
 def test_simulated_people_are_marked_and_their_times_said_to_be_made_up(world, items, as_user):
     client, made_up = as_user(world.manager), "The times of simulated people are made up."
     label_and_release(world, items[0], ann="Y", ben="N")
+    assert "Answers to gold items are not among the labels." in " ".join(page(client, "annotators").split())
     assert made_up not in page(client, "annotators") and read(page(client, "annotators")).all("simulated") == []
     world.ben.username = NAME + "1"
     world.ben.set_unusable_password()

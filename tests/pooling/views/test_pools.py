@@ -271,6 +271,15 @@ def test_graph_page_tells_relations_and_degrees(graph, manager):
     assert has(manager.get("/graphs/town?q=hates"), "no-relation")
 
 
+def test_graph_page_says_what_comes_after_it_until_there_is_a_pool(graph, manager):
+    page = manager.get("/graphs/town")
+    assert "train systems, then build a pool" in " ".join(element(page, "next").text.split())
+    make_system(graph, "rotate")
+    assert element(manager.get("/graphs/town"), "next").one(tag="a")["href"] == "/pools/new?graph=town"
+    make_pool(graph)
+    assert not has(manager.get("/graphs/town"), "next")
+
+
 def test_graph_page_without_its_files_shows_the_rows(graph, manager, artifact_root):
     from pooling.graphs import opening
 
