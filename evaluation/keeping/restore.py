@@ -108,10 +108,14 @@ def read_manifest(path: Path, tell: TellStage) -> dict[str, Any]:
     told = manifest["members"]
     if wrong := sorted(name for name in {*told, *found} if told.get(name) != found.get(name)):
         more = f" and {len(wrong) - 1:,} more" if len(wrong) > 1 else ""
-        first = wrong[0].encode("utf-8", "backslashreplace").decode()
-        words = f"{path.name} is damaged: {first}{more} missing or changed since it was written"
+        words = f"{path.name} is damaged: {_shown(wrong[0])}{more} missing or changed since it was written"
         raise BackupError(f"{words}. {ANOTHER}")
     return manifest
+
+
+def _shown(name: str) -> str:
+    """Return a name without half of a character, which no terminal and no page can show."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_sum(one: Any, size: str) -> bool:
@@ -311,7 +315,7 @@ def _check_owned(path: Path, manifest: dict[str, Any], references: set[str]) -> 
         place = PurePosixPath(name)
         if kind == "artifacts" and references.isdisjoint([name, *map(str, place.parents)]):
             raise BackupError(
-                f"{path.name} holds {member}, which no row of it names: it was changed by hand. {ANOTHER}"
+                f"{path.name} holds {_shown(member)}, which no row of it names: it was changed by hand. {ANOTHER}"
             )
 
 

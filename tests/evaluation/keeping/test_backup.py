@@ -319,7 +319,9 @@ def test_a_member_that_is_missing_or_too_many_is_found(archive: Path):
     assert refused(more).startswith("changed.tar is damaged: artifacts/more and 1 more missing or changed")
 
 
-@pytest.mark.parametrize("name", ["artifacts/.restore-1/x", "artifacts/more", "artifacts/graphs/more/x"])
+@pytest.mark.parametrize(
+    "name", ["artifacts/.restore-1/x", "artifacts/more", "artifacts/graphs/more/x", "artifacts/\udcff"]
+)
 def test_a_file_that_no_row_names_is_refused_even_if_the_manifest_lists_it(archive: Path, name: str):
     listed = {"bytes": 1, "sha256": hashlib.sha256(b"x").hexdigest()}
     path = changed_manifest(archive, lambda manifest: manifest["members"].update({name: listed}))
@@ -327,7 +329,8 @@ def test_a_file_that_no_row_names_is_refused_even_if_the_manifest_lists_it(archi
         info = tarfile.TarInfo(name)
         info.size = 1
         more.addfile(info, io.BytesIO(b"x"))
-    assert refused(path).startswith(f"changed.tar holds {name}, which no row of it names")
+    shown = name.replace("\udcff", "\\udcff")
+    assert refused(path).startswith(f"changed.tar holds {shown}, which no row of it names")
 
 
 @pytest.mark.parametrize("name", ["database/annotation.Label/000000.jsonl", MANIFEST])
