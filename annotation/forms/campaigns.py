@@ -288,3 +288,11 @@ class LabelForm(PageForm):
         label=_("Why was the other answer wrong?"), choices=[("", _("in your words")), *Cause.choices], required=False
     )
     comment = forms.CharField(label=_("Comment"), max_length=2000, required=False)
+
+
+class ReportLabelForm(PageForm):
+    """Report an own label that can no longer be changed."""
+
+    label = forms.UUIDField(widget=forms.HiddenInput)
+    client_id = forms.UUIDField(widget=forms.HiddenInput)
+    text = forms.CharField(label=_("What is wrong?"), max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))

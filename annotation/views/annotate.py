@@ -15,7 +15,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_http_methods
 
 from annotation.enums import Cause, FlagKind
-from annotation.forms.campaigns import LabelForm
+from annotation.forms.campaigns import LabelForm, ReportLabelForm
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.disputes import (
     Closed,
@@ -27,12 +27,13 @@ from annotation.labelling.disputes import (
     open_disputes,
 )
 from annotation.labelling.own_labels import changeable_until, disputes_left, own_labels
-from annotation.labelling.places import place_of_label
+from annotation.labelling.places import Place, place_of_label
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
-from annotation.messages.flags import reports_as_shown
+from annotation.messages.flags import report, reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown, version_read
-from annotation.models import Campaign, Label
+from annotation.models import Campaign, Flag, Label
+from annotation.models.slot import lease_of
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
 from annotation.views.find_campaign import find_campaign
@@ -136,49 +137,70 @@ def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
-    refused = None
-    if request.method == "POST":
+    refused: LabelForm | ReportLabelForm | None = None
+    if request.method == "POST" and request.POST.get("act") == "report":
+        refused = ReportLabelForm(request.POST)
+        if attempt(refused, lambda asked: _report(request.user, campaign, **asked)):
+            messages.success(request, gettext("Reported. The reply will be under Reported statements."))
+            return redirect("my-labels", pool)
+    elif request.method == "POST":
         refused = LabelForm(request.POST)
         if attempt(refused, lambda asked: _change(request.user, campaign, **asked)):
             messages.success(request, gettext("The label is changed."))
             return redirect("my-labels", pool)
     rows = _rows(request.user, campaign, refused)
     context: dict[str, Any] = {"campaign": campaign, "rows": rows, "last": LAST}
-    if refused and not any(row["form"] is refused for row in rows):
+    if refused and not any(refused in (row["form"], row["report"]) for row in rows):
         context["elsewhere"] = refused  # it was about a label that is not listed as it was any more
     context["disputes"] = disputes_left(request.user, campaign) if is_adjudicator(request.user, campaign) else 0
     return render(request, "annotation/labelling/label_list.html", context, status=422 if refused else 200)
 
 
 def _change(user: User, campaign: Campaign, *, label: UUID, **given: Any) -> SubmitResult:
-    """Change an own label of this campaign: of another one the person may be no member any more."""
+    return change(user, label, GivenAnswer(**given), found=_own_place(user, campaign, label))
+
+
+def _report(user: User, campaign: Campaign, *, label: UUID, client_id: UUID, text: str) -> Flag:
+    """Report an own label: a manager can open the statement again."""
+    ticket = _own_place(user, campaign, label).ticket
+    return report(user, ticket, lease_of(ticket, user.pk), client_id, FlagKind.OTHER, text)
+
+
+def _own_place(user: User, campaign: Campaign, label: UUID) -> Place:
+    """Return the place of an own label of this campaign: of another one the person may be no member any more."""
     place = place_of_label(user, label)
     if place is None or place.campaign_id != campaign.pk or (place.needs_reason and not is_adjudicator(user, campaign)):
         raise Http404
-    return change(user, label, GivenAnswer(**given), found=place)
+    return place
 
 
-def _rows(user: User, campaign: Campaign, refused: LabelForm | None) -> list[dict[str, object]]:
+def _rows(user: User, campaign: Campaign, refused: LabelForm | ReportLabelForm | None) -> list[dict[str, object]]:
     graph = open_graph(campaign.pool.graph)
     until = changeable_until(user, campaign)
     now = clock.now()
     rows: list[dict[str, object]] = []
     for label, asked, ticket in own_labels(user, campaign)[:LAST]:
-        form = minutes = None
+        form = reported = minutes = None
         is_refused = refused is not None and refused.data.get("label") == str(label.client_id)
         if ticket in until:
             minutes = max(1, ceil((until[ticket] - now).total_seconds() / 60))
-        if minutes or is_refused:
+        if isinstance(refused, ReportLabelForm) and is_refused:
+            reported = refused
+        elif not minutes:
+            reported = ReportLabelForm(initial={"label": label.client_id, "client_id": uuid4()})
+        if reported is not None:
+            reported.auto_id = f"r{label.client_id}_%s"
+        if minutes or (is_refused and isinstance(refused, LabelForm)):
             initial = {"label": label.client_id, "client_id": uuid4(), "answer": label.answer}
             initial |= {"source_url": label.source_url, "passage": label.passage, "comment": label.comment}
             initial["cause"] = label.cause
             form = LabelForm(initial=initial, auto_id=f"l{label.client_id}_%s")
-            if refused is not None and is_refused:
+            if isinstance(refused, LabelForm) and is_refused:
                 refused.auto_id = form.auto_id
                 form = refused
             if not (isinstance(label, Label) and label.slot.is_adjudication):
                 del form.fields["cause"]
         question = question_text(asked, label.template, graph).statement
         row = {"label": label, "question": question, "place": f"label-{label.client_id}"}
-        rows.append(row | {"form": form, "minutes": minutes, "until": until.get(ticket)})
+        rows.append(row | {"form": form, "report": reported, "minutes": minutes, "until": until.get(ticket)})
     return rows

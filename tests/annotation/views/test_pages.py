@@ -13,10 +13,19 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed
 from annotation.labelling.submit import TOO_LATE, change
-from annotation.models import Campaign, Label
+from annotation.models import Campaign, CheckLabel, Flag, Label
 from annotation.people.accounts import take_role
 from core.people.languages import choose_language
-from tests.annotation.factories import LINK, answer, label_and_release, label_item, make_pool, windows_closed
+from tests.annotation.factories import (
+    LINK,
+    answer,
+    label_and_release,
+    label_item,
+    make_check,
+    make_gold,
+    make_pool,
+    windows_closed,
+)
 from tests.page import read, refusal
 
 PAGES = ("annotate", "labels", "adjudicate", "guidelines")
@@ -109,6 +118,29 @@ def test_my_labels_shows_and_changes_the_reason_of_a_decision(world, as_user) ->
     assert client.post("/campaigns/p1/labels", form | {"cause": "misread"}).status_code == 302
     changed = Label.objects.get(slot__number=3, superseded_by=None)
     assert (changed.answer, changed.cause) == ("N", "misread")
+
+
+def test_label_that_can_no_longer_be_changed_is_reported_from_its_place(world, as_user) -> None:
+    item = world.campaign.items.first()
+    label_item(world, item, ann="Y")
+    check = make_check(world, world.ann, "N", gold=make_gold(world, 3))
+    check.template = CheckLabel.objects.get().template
+    check.save()
+    client, url = as_user(world.ann), "/campaigns/p1/labels"
+    assert not read(client.get(url)).has("report")
+    for kind in (Label, CheckLabel):
+        kind.objects.update(created_at=timezone.now() - timedelta(days=1))
+    assert len(read(client.get(url)).all("report")) == 2  # a check like a slot
+    for label, asked in ((Label.objects.get(), (item, None)), (CheckLabel.objects.get(), (None, check))):
+        form = {"act": "report", "label": str(label.client_id), "client_id": str(uuid4())}
+        refused = read(client.post(url, form | {"text": " "}), 422)
+        assert [one["open"] for one in refused.all("report") if "open" in one] == [""]
+        assert client.post(url, form | {"text": "I mixed up two cities."})["Location"] == url
+        flag = Flag.objects.latest("pk")
+        assert (flag.person, flag.kind, flag.text) == (world.ann, "other", "I mixed up two cities.")
+        assert (flag.item, flag.check_item) == asked
+        assert as_user(world.ben).post(url, form | {"text": "not mine"}).status_code == 404
+    assert Flag.objects.count() == 2
 
 
 def test_label_of_somebody_else_is_not_changed_through_the_page(world, as_user) -> None:

@@ -82,7 +82,7 @@ def test_studies_list_asks_the_same_number_of_questions(boss, django_assert_num_
     for i in range(count):
         Study.objects.create(name=f"s{i}", options={"densities": [0.9], "systems": ["transe"]})
     boss.get("/open-world/studies")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         assert boss.get("/open-world/studies").status_code == 200
 
 
