@@ -31,11 +31,13 @@ def _example(listed: Listed, read: RunFile, graph: GraphArrays, wrong: np.ndarra
     """Return the first contradicting line beside the best of its question, in words."""
     line = int(wrong[np.argmin(read.line[wrong])])
     best = int(listed.line[np.flatnonzero(listed.question == read.question[line])[0]])
-    return (
-        f"For example, in {id_of(int(read.question[line]), graph)} line {read.line[line]:,} has rank "
-        f"{read.rank[line]:,} with score {read.score[line]:g}, and line {read.line[best]:,} has rank "
-        f"{read.rank[best]:,} with score {read.score[best]:g}."
-    )
+    question = id_of(int(read.question[line]), graph)
+    return f"For example, in {question} {_ranked(read, line)}, and {_ranked(read, best)}."
+
+
+def _ranked(read: RunFile, line: int) -> str:
+    rank = f"rank {read.rank[line]:,}" if read.rank[line] >= 0 else "no whole number as its rank"
+    return f"line {read.line[line]:,} has {rank} with score {read.score[line]:g}"
 
 
 def placed(listed: Listed, position: np.ndarray | None) -> Listed:

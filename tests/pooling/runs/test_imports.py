@@ -180,6 +180,9 @@ def test_ranks_that_contradict_most_scores_are_refused_unless_the_scores_decide(
         f"run: the rank column contradicts the scores in 3 lines of 4. For example, in {question} line 1 has rank 1 "
         "with score 0.1, and line 4 has rank 4 with score 0.4."
     )
+    places = [line(question, key, f"{place}.0", -place) for place, key in enumerate([answer, *free[:3]], 1)]
+    said = f"For example, in {question} line 1 has no whole number as its rank with score -1"
+    assert said in refusal(town, write(tmp_path / "places", *places))
     run = import_run(town, path, name="x", scores_decide=True).system.run
     assert rows_by_name(run, question)[answer] == (4, 4, 4)
     few = [
