@@ -71,11 +71,11 @@ def test_every_chart_is_drawn_and_axe_finds_nothing_serious(page: Page, labelled
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             page.goto(path)
+            for details in page.locator("main details").all():
+                details.evaluate("one => one.open = true")
             charts = page.locator(".chart-card [data-chart]")
             for chart in charts.all():
                 assert chart.locator("svg.drawing:visible").count(), path
-            for details in page.locator("main details").all():
-                details.evaluate("one => one.open = true")
             serious = [
                 f"{one['id']}: {one['nodes'][0]['html'][:160]}"
                 for one in Axe().run(page).response["violations"]
