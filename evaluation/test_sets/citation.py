@@ -35,10 +35,10 @@ def abstract_of(qrels: Qrels) -> str:
 def suggested_citation(qrels: Qrels, terms: Terms) -> str:
     """Return how to cite a test set whose terms say nothing of it, in one line."""
     names = "; ".join(one.name for one in creators_of(terms))
-    told = f"{names} ({terms.created_at:%Y}). " if names else ""
-    year = "" if names else f" ({terms.created_at:%Y})"
+    title, year = title_of(qrels), f"({terms.created_at:%Y})"
+    named = f"{names} {year}. {title}" if names else f"{title} {year}"
     address = f" {terms.url}." if terms.url else ""
-    return f"{told}{title_of(qrels)}{year}. Version {version_of(terms)}.{address} SHA-256 {qrels.sha256}."
+    return f"{named}. Version {version_of(terms)}.{address} SHA-256 {qrels.sha256}."
 
 
 def citation_lines(qrels: Qrels, terms: Terms) -> Iterator[str]:

@@ -43,7 +43,7 @@ def shard_size(graph: GraphArrays) -> int:
 
 
 def is_divided(graph: GraphArrays, questions: int) -> bool:
-    """Return whether a pass over so many questions is divided: it is long, and a job is at work."""
+    """Return whether a pass over this many questions is split into shards: only a long pass of a job is."""
     return questions > shard_size(graph) and working() is not None
 
 

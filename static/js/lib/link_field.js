@@ -16,9 +16,10 @@ export const thenAnswer = () => message("then-answer", filled(gettext("Now answe
 const TOUCH = matchMedia("(hover: none) and (pointer: coarse)"); // without a keyboard one pastes into the field
 
 export class LinkField {
-  // root: where the field, its error and its offers are; item(): what it is for; changed(): somebody typed
-  constructor(root, item, changed) {
+  // root: where the field, its error and its offers are; item(): what it is for; changed(): somebody typed; tell(message): why nothing was taken
+  constructor(root, item, changed, tell) {
     this.item = item;
+    this.tell = tell;
     this.changed = changed;
     this.field = root.querySelector("[data-link-field]");
     this.error = root.querySelector(".field-error");
@@ -75,12 +76,11 @@ export class LinkField {
     this.offers[name].querySelector("span").textContent = shown ?? "";
   }
 
-  // What was taken, or why there is nothing to take.
   take(name) {
     const link = this.links[name];
-    if (!link || this.offers[name].hidden) return link === this.value && link ? null : NOTHING[name];
+    if (!link || (this.offers[name].hidden && link !== this.value)) return this.tell(NOTHING[name]);
+    if (this.offers[name].hidden) return;
     this.put(link);
     this.offers[name].hidden = true;
-    return null;
   }
 }

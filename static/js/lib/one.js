@@ -25,7 +25,7 @@ export class One {
     this.find = (selector) => this.root.querySelector(selector);
     this.question = this.find("[data-question]");
     this.top = this.question.closest(".zone");
-    this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => this.more.linkChanged?.());
+    this.link = new LinkField(this.find(".link-field"), () => this.row?.item, () => this.more.linkChanged?.(), (told) => page.say("info", told));
     this.passage = this.find("#passage");
     this.fold = new Fold(this.root);
     this.choices = [...this.root.querySelectorAll("[name=search-for]")];
@@ -33,7 +33,7 @@ export class One {
     for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && this.leaveField());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
-      l: () => this.take("last"), c: () => this.take("copied"), escape: () => this.keep(),
+      l: () => this.link.take("last"), c: () => this.link.take("copied"), escape: () => this.keep(),
     };
   }
 
@@ -89,11 +89,6 @@ export class One {
   leaveField() {
     this.focus();
     if (this.link.value) this.page.say("info", thenAnswer());
-  }
-
-  take(name) {
-    const told = this.link.take(name);
-    if (told) this.page.say("info", told);
   }
 
   back(row) {

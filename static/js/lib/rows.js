@@ -23,7 +23,7 @@ export class Rows {
     this.root = document.querySelector('[data-view="group"]');
     this.find = (selector) => this.root.querySelector(selector);
     this.list = this.find("[data-rows]");
-    this.link = new LinkField(this.find(".link-field"), () => this.loop.rowsOf(this.group)[0]?.item, () => this.linkChanged());
+    this.link = new LinkField(this.find(".link-field"), () => this.loop.rowsOf(this.group)[0]?.item, () => this.linkChanged(), (told) => page.say("info", told));
     this.passage = this.find("#question-passage");
     this.nextButton = document.querySelector("[data-bar] [data-next]");
     this.more = document.querySelector("[data-bar] [data-more]");
@@ -41,7 +41,7 @@ export class Rows {
     }
     this.nextButton.addEventListener("click", () => this.goOn());
     this.keys = {
-      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.take("copied"),
+      y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       r: () => this.bulk.begin(), e: () => this.current() && this.rows.get(this.at).openLink(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn() || this.sayOpen(),
     };
@@ -306,12 +306,7 @@ export class Rows {
     const last = this.page.drafts.lastOf(this.group);
     const shown = this.rows.get(this.at);
     if (last && shown?.isLinkOpen) shown.setLink(last);
-    else this.take("last");
-  }
-
-  take(name) {
-    const told = this.link.take(name);
-    if (told) this.page.say("info", told);
+    else this.link.take("last");
   }
 
   // An address was copied since this page was left.
