@@ -19,7 +19,7 @@ INDEX_cuda := --index-url https://pypi.org/simple
 INSTALL_TORCH := $(if $(TORCH),$(PIP) $(INDEX_$(TORCH)) $(TORCH_PIN) &&)
 
 .DEFAULT_GOAL := help
-.PHONY: help $(VENV) environment development demo serve test test-slow test-cluster lint docs locks
+.PHONY: help $(VENV) environment development demo serve test test-slow test-timing test-cluster lint docs locks
 
 help:
 	@echo "make demo          everything once on made-up families, then the site at 127.0.0.1:$(PORT)"
@@ -27,6 +27,7 @@ help:
 	@echo "make serve         the site and a local worker"
 	@echo "make test          the test suite"
 	@echo "make test-slow     the tests that take longer than a minute each"
+	@echo "make test-timing   how well times tell checks from other questions, on a quiet machine"
 	@echo "make test-cluster  a cluster that is broken on purpose makes what one machine makes"
 	@echo "make lint          ruff, mypy, the import contracts, and migrations that are missing"
 	@echo "make docs          the documentation as a site, in var/docs"
@@ -70,9 +71,13 @@ serve: environment
 test: development
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
-# Exit code 5: no test is marked slow.
+# Two files at a time: these tests wait for processes of their own most of the time. Exit code 5: none is marked slow.
 test-slow: development
-	$(PY) -m pytest -m slow $(ARGS) || [ $$? -eq 5 ]
+	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || [ $$? -eq 5 ]
+
+# Needs PostgreSQL; twenty minutes.
+test-timing: development
+	$(PY) -m pytest -m timing -s $(ARGS)
 
 # Needs PostgreSQL, and Redis or RabbitMQ; about four minutes for each broker.
 test-cluster: development

@@ -28,5 +28,5 @@ class TokenScope(models.TextChoices):
 
     READ = "read", "read graphs, systems, runs, pools, qrels, figures and test sets"
     RUN = "run", "bring runs and judgements, start evaluations and exports"
-    LABEL = "label", "label the statements of own campaigns"
+    LABEL = "label", "label the statements of your campaigns"
     MANAGE = "manage", "import graphs, build pools, open campaigns, cancel jobs"

@@ -54,10 +54,13 @@ class PageForm(forms.Form):
 
 
 class OwnPasswordForm(PageForm):
-    """Ask for the person's own password too, which `is_password` checks; whoever has only the session stops here."""
+    """Ask for the person's own password too, which `is_password` checks; whoever has only the session stops here.
+
+    Without `has_password` there is no field, and `is_password` says whether the person signed in lately.
+    """
 
     password = forms.CharField(
-        label=_("Current password"),
+        label=_("Your password"),
         required=False,
         strip=False,
         max_length=4096,
@@ -65,9 +68,13 @@ class OwnPasswordForm(PageForm):
     )
     not_yours: str | Promise = _("This is not your password. Nothing was done.")
 
-    def __init__(self, *args: Any, is_password: Callable[[str], bool], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, is_password: Callable[[str], bool], has_password: bool = True, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.is_password = is_password
+        if not has_password:
+            del self.fields["password"]
         self.order_fields([name for name in self.fields if name != "password"])
 
     def needs_password(self) -> bool:
@@ -75,7 +82,7 @@ class OwnPasswordForm(PageForm):
 
     def clean(self) -> dict[str, Any]:
         asked: dict[str, Any] = super().clean() or {}
-        if not self.errors and self.needs_password() and not self.is_password(asked["password"]):
+        if not self.errors and self.needs_password() and not self.is_password(asked.get("password", "")):
             self.add_error("password", forms.ValidationError(str(self.not_yours), "password_incorrect"))
         return asked
 

@@ -8,11 +8,13 @@ from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
 STACKED_FROM, CHOOSER_FROM = 4, 9  # columns
+TEXT_STACKED_FROM = 3  # of tables in texts, whose cells hold sentences
 PART = re.compile(r"<(/?)(thead|tfoot|tr|th|td)\b([^>]*)>")
 SPAN = re.compile(r'colspan="(\d+)"')
 UNSEEN = re.compile(r'<span class="(?:visually-hidden|cell-note)">.*?</span>', re.S)  # nothing of a heading's name
-NONE = re.compile(r"\s*–\s*</td>")  # the sign that there is nothing: a stacked row leaves it away
+NONE = re.compile(r'\s*(?:–|<span class="muted">–</span>)\s*</td>')  # there is nothing: a stacked row leaves it away
 BLANK = re.compile(r"\s*</t[dh]>")
+NUMBER = re.compile(r"\s*(?:<a\b[^>]*>)?[\d,]+(?:</a>)?\s*</td>")  # names no row without its heading
 PLAIN = re.compile("<table>(.*?)</table>", re.S)
 
 
@@ -21,11 +23,7 @@ class Labelled(NamedTuple):
 
     html: SafeString
     columns: int
-
-    @property
-    def is_stacked(self) -> bool:
-        """Say whether each row becomes a block of lines where the page is narrow."""
-        return self.columns >= STACKED_FROM
+    is_stacked: bool  # whether each row becomes a block of lines where the page is narrow
 
     @property
     def has_chooser(self) -> bool:
@@ -33,10 +31,11 @@ class Labelled(NamedTuple):
         return self.columns >= CHOOSER_FROM
 
 
-def labelled(html: str) -> Labelled:
+def labelled(html: str, stacked_from: int = STACKED_FROM) -> Labelled:
     """Give each cell below the head of a table that is stacked the heading of its column as data-label.
 
-    What names the row gets none: a row's header, and its first cell. A cell over several columns has no heading either.
+    What names the row gets none: a row's header, and its first cell unless that is a mere number. A cell over several
+    columns has no heading either.
     A cell that only says "–" is marked data-none.
     """
     names: list[str] = []
@@ -53,7 +52,8 @@ def labelled(html: str) -> Labelled:
         elif tag in ("th", "td") and not is_end:
             spans = SPAN.search(attributes)
             width = int(spans[1]) if spans else 1
-            is_own = tag == "td" and width == 1 and 0 < column < len(names)
+            is_name = column == 0 and not NUMBER.match(html, part.end())
+            is_own = tag == "td" and width == 1 and not is_name and column < len(names)
             is_blank = BLANK.match(html, part.end()) is not None
             if is_own and not in_head and names[column] and not is_blank:
                 found.append(html[done : part.end() - 1])
@@ -68,14 +68,15 @@ def labelled(html: str) -> Labelled:
             text = unescape(strip_tags(UNSEEN.sub("", html[heading : part.start()])))
             names += [" ".join(text.split())] * (column - len(names))
     found.append(html[done:])
-    return Labelled(mark_safe("".join(found) if len(names) >= STACKED_FROM else html), len(names))
+    is_stacked = len(names) >= stacked_from
+    return Labelled(mark_safe("".join(found) if is_stacked else html), len(names), is_stacked)
 
 
 def framed(html: str) -> str:
     """Put each plain table of a text into a frame, as templates/components/table.html does for those of pages."""
 
     def frame(match: re.Match[str]) -> str:
-        rows = labelled(match[1])
+        rows = labelled(match[1], TEXT_STACKED_FROM)
         kind = ' class="table-stack"' if rows.is_stacked else ""
         return f'<div class="table-wrap" tabindex="0"><table{kind}>{rows.html}</table></div>'
 

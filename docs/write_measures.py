@@ -8,7 +8,7 @@ sys.path.append(str(ROOT / "docs"))  # conventions.py
 PATH = ROOT / "docs" / "measures.md"
 HEAD = """# Measures
 
-`docs/write_measures.py` writes this page from the registry (`evaluation/measures/registry.py`). Make changes there.
+<!-- docs/write_measures.py writes this page from the registry (evaluation/measures/registry.py). Make changes there. -->
 
 - The **answers** of a question q are the entities that complete it to a positive triple of the label set. n_q is their number.
 - The **candidates** of a question are all entities, except those that answer it in train, in valid, or in the unsampled part of test.

@@ -10,7 +10,7 @@ class Split(models.TextChoices):
 
 
 class GraphSource(models.TextChoices):
-    TSV = "tsv", "TSV folder"
+    TSV = "tsv", "TSV files"
     PYKEEN = "pykeen", "PyKEEN dataset"
     FAMILY = "family", "family generator"
 

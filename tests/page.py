@@ -215,7 +215,7 @@ def fields(page: Any) -> dict[str, str]:
     for one in content(page).walk():
         if one.tag == "input" and "name" in one:
             found[one["name"]] = one.attrs.get("value", "")
-        elif one.tag == "textarea":
+        elif one.tag == "textarea" and "name" in one:
             found[one["name"]] = one.text
         elif one.tag == "select":
             chosen = [option for option in one.all(tag="option") if "selected" in option]

@@ -28,4 +28,4 @@ def test_figures_are_in_the_section(row: str):
 
 
 def test_page_has_rows():
-    assert len(ROWS) == 27
+    assert len(ROWS) == 31

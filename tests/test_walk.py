@@ -210,7 +210,9 @@ def test_walk_through_all_roles(site: Site, browser) -> None:
         press(anna.page, "y")
         anna.page.wait_for_selector("#link-error:not([hidden])")
         assert anna.page.text_content("[data-question]") == first
-    assert "wikipedia.org" in anna.page.text_content("#link-error")
+    anna.page.locator("#link-error").get_by_role("button", name="Accepted sites").click()
+    assert "wikipedia.org" in anna.page.text_content("dialog[open]")
+    anna.page.keyboard.press("Escape")
 
     # the researcher's open page follows the labels without a load
     rita = Visitor(browser, site, "Rita")

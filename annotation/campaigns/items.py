@@ -1,5 +1,6 @@
 """Find items of a campaign by their words, state or people, and read the history of each."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -57,7 +58,11 @@ SORTS: dict[str, Any] = {
 
 
 def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QuerySet[Item, int]:
-    """Return the ids of matching items, sorted. Each word of the text is in a name of the triple, in memory."""
+    """Return the ids of matching items, sorted.
+
+    Each word of the text is in a name of the triple; if no item has them all, the text names its two entities, as a
+    statement does. Names are compared in memory.
+    """
     items = campaign.items.order_by("order")
     if key := SORTS.get(wanted.sort.removeprefix("-")):
         by = F("sorted_by").desc(nulls_last=True) if wanted.sort[0] == "-" else F("sorted_by").asc(nulls_last=True)
@@ -80,11 +85,20 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
     entities = {entity for row in rows for entity in (row[1], row[3])}
     said = {entity: f"{graph.label(entity)}\n{graph.entities[entity]}".casefold() for entity in entities}
     relations = [_names(graph, index, key) for index, key in enumerate(graph.relations)]
-    for word in wanted.text.casefold().split():
+    found, folded = rows, wanted.text.casefold()
+    for word in folded.split():
         named = {entity for entity, text in said.items() if word in text}
         called = {index for index, text in enumerate(relations) if word in text}
-        rows = [row for row in rows if row[1] in named or row[3] in named or row[2] in called]
-    return [row[0] for row in rows]
+        found = [row for row in found if row[1] in named or row[3] in named or row[2] in called]
+    if not found:  # a whole statement or question
+        named = {index for index in entities if _is_named(folded, graph.label(index).casefold())}
+        found = [row for row in rows if row[1] in named and row[3] in named]
+    return [row[0] for row in found]
+
+
+def _is_named(text: str, label: str) -> bool:
+    """Say whether a text holds a label, both folded, not as a part of a longer word."""
+    return label in text and bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text))
 
 
 def _names(graph: GraphArrays, relation: int, key: str) -> str:

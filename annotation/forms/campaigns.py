@@ -8,6 +8,7 @@ from django import forms
 from django.conf.locale import LANG_INFO
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
@@ -280,7 +281,9 @@ class ItemFilterForm(PageForm):
 class LabelForm(PageForm):
     label = forms.UUIDField(widget=forms.HiddenInput)
     client_id = forms.UUIDField(widget=forms.HiddenInput)
-    answer = forms.ChoiceField(label=_("Answer"), choices=Answer.choices, widget=forms.RadioSelect)
+    answer = forms.ChoiceField(
+        label=_("Answer"), choices=[(key, capfirst(words)) for key, words in Answer.choices], widget=forms.RadioSelect
+    )
     source_url = forms.CharField(label=_("Link to evidence"), max_length=2000, required=False)
     passage = forms.CharField(label=_("What the source says"), max_length=1000, required=False)
     # of a decision: the page takes it out of the form of any other label

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotation.enums import WebhookEvent
-from annotation.webhooks.addresses import LONGEST
+from annotation.webhooks.addresses import LONGEST, AddressRefused, read_address
 from core.forms import PageForm, set_rows
 from pooling.models import Pool
 
@@ -32,3 +32,12 @@ class WebhookForm(PageForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         set_rows(self, "pool", Pool.objects.filter(archived=False).order_by("name"))
+
+    def clean_url(self) -> str:
+        """Refuse an address that needs no look-up to be refused, beside what else the form lacks."""
+        url: str = self.cleaned_data["url"]
+        try:
+            read_address(url)
+        except AddressRefused as error:
+            raise forms.ValidationError(str(error), "refused") from error
+        return url

@@ -79,10 +79,7 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
     That excludes names, and who gave which answer.
     """
     slots, now = list(slots), clock.now()
-    given: dict[int, list[str]] = defaultdict(list)
-    labels = live_labels().filter(item__in=[slot.item_id for slot in slots], slot__number__in=PLACES)
-    for pk, answer in labels.values_list("item", "answer"):
-        given[pk].append(answer)
+    given = _given([slot.item_id for slot in slots])
     items = Item.objects.select_related("triple__judgement").annotate(
         last=Max("labels__created_at"), num_labels=Count("labels", filter=Q(labels__supersedes=None))
     )
@@ -94,12 +91,35 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
             relation_words(graph.relation_name(item.triple.relation)),
             item.triple.judgement.decided_at if item.reopened and hasattr(item.triple, "judgement") else item.last,
             item.num_labels,
-            answer_difference(given[item.pk]),
+            answer_difference([answer for answer, _ in given[item.pk]]),
             slot.ticket,
             slot.leased_until if slot.state == SlotState.LEASED and (slot.leased_until or now) > now else None,
         )
         for slot, item, question in zip(slots, found, statements_now(campaign, found), strict=True)
     ]
+
+
+def standing_disputes(items: Iterable[Item]) -> dict[int, tuple[str, datetime]]:
+    """Return item id -> (how its two answers differ, when the later one came) for the disputes among items.
+
+    One query, none without a dispute.
+    """
+    disputed = [item.pk for item in items if item.state == ItemState.DISPUTED]
+    if not disputed:
+        return {}
+    return {
+        pk: (answer_difference([answer for answer, _ in labels]), max(at for _, at in labels))
+        for pk, labels in _given(disputed).items()
+    }
+
+
+def _given(items: list[int]) -> dict[int, list[tuple[str, datetime]]]:
+    """Return item id -> the annotators' answers that count, each with its time; one query."""
+    found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
+    labels = live_labels().filter(item__in=items, slot__number__in=PLACES)
+    for pk, answer, at in labels.values_list("item", "answer", "created_at"):
+        found[pk].append((answer, at))
+    return found
 
 
 def reopening_reasons(campaign: Campaign, items: Iterable[Item]) -> dict[int, str]:

@@ -113,7 +113,7 @@ def own_flags(user: User, campaign: Campaign) -> QuerySet[Flag]:
     )
 
 
-NEW_FOR = timedelta(days=7)  # how long a reply counts as new
+NEW_FOR = timedelta(days=7)  # how long a reply counts as new that the person has not seen
 
 
 class ShownReport(NamedTuple):
@@ -159,6 +159,16 @@ def comments(campaign: Campaign, *, answer: str = "") -> QuerySet[Label]:
 
 
 def new_answers(user: User, campaign: Campaign, *, now: datetime | None = None) -> QuerySet[Flag]:
-    """Return this person's reports that got a reply in the last days."""
+    """Return this person's reports that got a reply in the last days, which they have not seen."""
     since = (now or clock.now()) - NEW_FOR
-    return campaign.flags.filter(person=user, replied_at__gt=since)
+    return campaign.flags.filter(person=user, replied_at__gt=since, reply_seen_at=None)
+
+
+def see_replies(flags: Iterable[Flag]) -> list[int]:
+    """Note that a person is shown their reports; return the ids of those with a new reply (see `new_answers`)."""
+    now = clock.now()
+    unseen = [flag for flag in flags if not flag.reply_seen_at]
+    new = [flag.pk for flag in unseen if flag.replied_at and flag.replied_at > now - NEW_FOR]
+    if new:
+        Flag.objects.filter(pk__in=new).update(reply_seen_at=now)
+    return new

@@ -110,6 +110,7 @@ class Flag(models.Model):
     reply = models.CharField(max_length=2000, blank=True)
     replied_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     replied_at = models.DateTimeField(null=True, blank=True)
+    reply_seen_at = models.DateTimeField(null=True, blank=True)  # when the person's own reports first showed it
 
     class Meta:
         ordering = ["id"]

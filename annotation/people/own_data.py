@@ -83,6 +83,7 @@ def own_data(user: User) -> dict[str, Any]:
                 "words": flag.template.version,
                 "reply": flag.reply,
                 "replied_at": flag.replied_at,
+                "reply_seen_at": flag.reply_seen_at,
             }
             for flag in Flag.objects.filter(person=user)
             .select_related("campaign__pool", "check_item", "template")

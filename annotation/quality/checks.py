@@ -49,12 +49,16 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     if campaign.state == CampaignState.CLOSED:
         return []
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
-    # held gold counts like a slot, or the number of new questions would reveal it
-    gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
-    slots, new = claim(campaign, user, count - gold)
+    # checks count like slots, or the number of new questions would reveal them
     again = [check for check in checks if check.kind == CheckKind.RECHECK]
-    wanted = [check.pk for check in again if check.state == SlotState.FREE]
-    wanted = wanted[: max(0, count - (len(again) - len(wanted)))]
+    waiting = [check.pk for check in again if check.state == SlotState.FREE]
+    held_again = len(again) - len(waiting)
+    gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
+    # at most half of what is asked for is re-checks, so that they stand among other questions, if there are others
+    some = min(len(waiting), max(0, (count + 1) // 2 - held_again)) if campaign.state == CampaignState.OPEN else 0
+    slots, new = claim(campaign, user, count - gold - held_again - some)
+    room = count - gold - held_again - (len(slots) - len(new))
+    wanted = waiting[: max(0, min(some, room), room - len(new))]
     if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and new)):
         with transaction.atomic():
             given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, new))

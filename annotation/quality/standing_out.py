@@ -9,6 +9,7 @@ from annotation.quality.annotators import Annotator
 from annotation.quality.kernel import Share
 from annotation.quality.reports import surest_low
 
+MANY_QUICK = 0.2  # of the labels of one person
 LEAST_DECIDED, LEAST_GOLD = 20, 10  # fewer say too little of who labels best
 USUAL = 0.5  # of the labels on disputes of people who are equally good, half are overturned
 
@@ -21,6 +22,7 @@ class StandingOut(NamedTuple):
     gold_of_all: Share
     decided: int  # labels on disputes that an adjudicator has decided
     best: Annotator | None
+    hasty: Annotator | None  # surely more than a fifth of their labels too quickly to read; never a simulated person
 
     @property
     def is_sure(self) -> bool:
@@ -55,7 +57,10 @@ def standing_out(rows: Sequence[Annotator]) -> StandingOut:
     bad = overturned if overturned and _low_end(overturned.work.overturn) > USUAL else None
     bad_gold = gold if gold and of_all.value is not None and surest_low(gold.work.gold)[0] < of_all.value else None
     best = _best([row for row in rows if row not in (bad, bad_gold)], of_all.value)
-    return StandingOut(bad, bad_gold, of_all, sum(row.work.decided for row in rows), best)
+    hasty = max((row for row in rows if not row.is_simulated), key=lambda row: _low_end(row.work.quick), default=None)
+    if hasty and _low_end(hasty.work.quick) <= MANY_QUICK:
+        hasty = None
+    return StandingOut(bad, bad_gold, of_all, sum(row.work.decided for row in rows), best, hasty)
 
 
 def _best(rows: Sequence[Annotator], usual_gold: float | None) -> Annotator | None:

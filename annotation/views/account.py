@@ -29,7 +29,7 @@ from core.people.time_zones import choose_zone, chosen_zone
 from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
 from core.views.files import text_response
-from core.views.own_password import has_password, is_own_password
+from core.views.own_password import has_password, is_own_password, own_password
 from core.zones import city, is_zone, zones
 
 # acts that have a key of their own on the pages of questions: its usual letter, and what it does
@@ -55,8 +55,7 @@ _REGIONS = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
     user = request.user
-    is_password = partial(is_own_password, request)
-    form = EmailForm(request.POST or None, initial={"email": user.email}, is_password=is_password)
+    form = EmailForm(request.POST or None, initial={"email": user.email}, **own_password(request))
     if request.method == "POST" and form.is_valid():
         User.objects.filter(pk=user.pk).update(email=form.cleaned_data["email"])
         messages.success(request, gettext("The e-mail address is saved."))

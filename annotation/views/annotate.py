@@ -36,6 +36,7 @@ from annotation.models import Campaign, Flag, Label
 from annotation.models.slot import lease_of
 from annotation.permissions import is_adjudicator, is_annotator
 from annotation.questions.templates import question_text
+from annotation.sources.verified import verified
 from annotation.views.find_campaign import find_campaign
 from core import clock
 from core.views.access import SignedInRequest
@@ -71,6 +72,7 @@ def _context(request: SignedInRequest, campaign: Campaign, role: str, claim: str
             "flag": reverse("api-flag"),
             "give_back": reverse("api-return"),
             "messages": reverse("messages", args=[pool]),
+            "labels": reverse("my-labels", args=[pool]) if role == "annotator" else None,
             "guidelines": reverse("guidelines", args=[pool]),
             "login": f"{reverse('login')}?next={request.path}",
         },
@@ -181,6 +183,7 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | ReportLabelForm |
     rows: list[dict[str, object]] = []
     for label, asked, ticket in own_labels(user, campaign)[:LAST]:
         form = reported = minutes = None
+        hosts: list[str] = []
         is_refused = refused is not None and refused.data.get("label") == str(label.client_id)
         if ticket in until:
             minutes = max(1, ceil((until[ticket] - now).total_seconds() / 60))
@@ -198,9 +201,12 @@ def _rows(user: User, campaign: Campaign, refused: LabelForm | ReportLabelForm |
             if isinstance(refused, LabelForm) and is_refused:
                 refused.auto_id = form.auto_id
                 form = refused
+                if minutes and form.non_field_errors():
+                    hosts = verified(campaign).hosts(asked.triple.relation)
             if not (isinstance(label, Label) and label.slot.is_adjudication):
                 del form.fields["cause"]
         question = question_text(asked, label.template, graph).statement
-        row = {"label": label, "question": question, "place": f"label-{label.client_id}"}
-        rows.append(row | {"form": form, "report": reported, "minutes": minutes, "until": until.get(ticket)})
+        row: dict[str, object] = {"label": label, "question": question, "place": f"label-{label.client_id}"}
+        row |= {"form": form, "hosts": hosts, "report": reported, "minutes": minutes, "until": until.get(ticket)}
+        rows.append(row)
     return rows

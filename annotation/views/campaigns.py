@@ -11,6 +11,7 @@ from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import override
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals, who_can_take
@@ -22,6 +23,7 @@ from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, ReopenForm, RulesForm, StateForm
 from annotation.forms.release import OpenForm
+from annotation.labelling.disputes import standing_disputes
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
 from annotation.models.slot import PLACES
@@ -154,11 +156,14 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
     page = page_of(request, find_items(campaign, wanted))
     found = item_rows(campaign, page)
     assigned = assigned_people(row.item.pk for row in found)
-    rows = [
-        (row, acts_for(row.item), row.item.pk in chosen, why_not.get(row.item.pk), assigned.get(row.item.pk, []))
-        for row in found
-    ]
+    with override("en"):  # managers' pages are English
+        disputes = standing_disputes(row.item for row in found)
+    rows = []
+    for row in found:
+        pk = row.item.pk
+        rows.append((row, acts_for(row.item), pk in chosen, why_not.get(pk), assigned.get(pk, []), disputes.get(pk)))
     context = {"form": form, "page": page, "rows": rows, "wanted": wanted, "sorts": _sorts(wanted)}
+    context["listed"] = "Disputes" if wanted.state == ItemState.DISPUTED else "Items"
     context |= {"acts": told.BULK_ACTS, "impossible": set(BULK).difference(*(acts for _, acts, *_ in rows))}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
 

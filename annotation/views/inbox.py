@@ -10,7 +10,15 @@ from annotation.campaigns.overview import open_reports
 from annotation.enums import Answer, FlagKind
 from annotation.forms.campaigns import ReplyForm
 from annotation.forms.questions import GuidelinesForm
-from annotation.messages.flags import NEW_FOR, ShownReport, answer_flag, comments, own_flags, reports, reports_as_shown
+from annotation.messages.flags import (
+    ShownReport,
+    answer_flag,
+    comments,
+    own_flags,
+    reports,
+    reports_as_shown,
+    see_replies,
+)
 from annotation.messages.guidelines import (
     current_guidelines,
     diff_lines,
@@ -25,7 +33,6 @@ from annotation.permissions import is_annotator
 from annotation.questions.templates import question_text
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
-from core import clock
 from core.forms import whole_number
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, posted
@@ -145,6 +152,5 @@ def _entry(report: ShownReport, refused: ReplyForm | None) -> Entry:
 def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:
     campaign = find_campaign(request, pool, is_annotator)
     page = page_of(request, own_flags(request.user, campaign), 20)
-    context = {"campaign": campaign, "page": page, "rows": reports_as_shown(campaign, page)}
-    context["new_since"] = clock.now() - NEW_FOR
+    context = {"campaign": campaign, "page": page, "rows": reports_as_shown(campaign, page), "new": see_replies(page)}
     return render(request, "annotation/messages/message_list.html", context)

@@ -1,7 +1,6 @@
 """Everybody who can sign in, invitations to roles of the site, one person, and the audit log."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -27,7 +26,7 @@ from core.people.languages import chosen_language
 from core.people.roles import SiteRole
 from core.views.access import SignedInRequest, manager_required, no_store
 from core.views.acts import Handler, attempt, do_act, posted
-from core.views.own_password import is_own_password
+from core.views.own_password import own_password
 from core.views.pagination import page_of
 from pooling.models import Pool
 
@@ -118,7 +117,7 @@ def person_erase(request: SignedInRequest, pk: int) -> HttpResponse:
 def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
     """Show what an erasure takes and what stays, and erase once the name and the own password are typed."""
     own = user == request.user
-    form = ErasureForm(posted(request), expected=user.username, is_password=partial(is_own_password, request))
+    form = ErasureForm(posted(request), expected=user.username, **own_password(request))
     refused = _why_not_erase(user, request.user)
     if request.method == "POST" and not refused:
         pseudonym = attempt(form, lambda asked: erase(user, by=request.user))

@@ -36,7 +36,10 @@ class _Checked(http.client.HTTPConnection):
     def connect(self) -> None:
         self.sock = socket.create_connection((self.target.address, self.target.port), self.timeout)
         if self.target.https:
-            self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.target.host)
+            # kept before the handshake, so that the timer can end that too
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(self.sock, server_hostname=self.target.host, do_handshake_on_connect=False)
+            self.sock.do_handshake()
 
 
 def send_message(url: str, secret: str, event: str, delivery: str, body: bytes) -> Outcome:
@@ -52,7 +55,8 @@ def send_message(url: str, secret: str, event: str, delivery: str, body: bytes) 
         late.set()
         if connection.sock is not None:
             with contextlib.suppress(OSError):
-                connection.sock.shutdown(socket.SHUT_RDWR)
+                # not that of an SSLSocket, which forgets its encryption while the other thread uses it
+                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
 
     # the timeout of the socket starts again with each byte
     timer = threading.Timer(SECONDS, end)

@@ -11,7 +11,8 @@ from core.charts.scales import exact, is_number, minus
 
 ROW = 28.0
 SLANT = 0.72  # of the length of a name turned by 45 degrees
-PALE, FULL, READABLE = 0.06, 0.9, 0.5  # opacities; from the last one on, text is written in the page's colour
+PALE, FULL = 0.06, 0.9  # opacities
+HALF, DEEP = 0.63, 0.86  # from here on text is black in both themes; from there on white in the light one
 LEAST_P = 4.0  # -log10 of a p-value that has the full colour
 
 
@@ -38,8 +39,7 @@ def matrix(data: Data, width: float) -> Drawing:
             title = f"{name}, {column}: {told[i][j]}" if not (is_square and i == j) else f"{name}: {told[i][j]}"
             body.append(_cell(left + j * wide, y, wide, strength, title))
             if fits:
-                kind = "cell-text bright" if abs(strength) >= READABLE else "cell-text"
-                body.append(text(left + (j + 0.5) * wide, y + ROW / 2 + 3, told[i][j], "middle", kind))
+                body.append(text(left + (j + 0.5) * wide, y + ROW / 2 + 3, told[i][j], "middle", _text_kind(strength)))
     bottom = top + len(rows) * ROW
     return Drawing(width, bottom + 30, "".join([*body, _scale_key(data, left, bottom + 10)]))
 
@@ -87,6 +87,11 @@ def _cell(x: float, y: float, wide: float, strength: float, title: str) -> str:
     kind = "cell empty" if not strength else "cell against" if strength < 0 else "cell"
     opacity = f' fill-opacity="{abs(strength):.2f}"' if strength else ""
     return rect(x + 1, y + 1, wide - 2, ROW - 2, f'class="{kind}"{opacity}', title)
+
+
+def _text_kind(strength: float) -> str:
+    """Return the classes of a cell's text, of which charts.css makes one of at least 4.5 to 1 on the cell's colour."""
+    return "cell-text deep" if strength >= DEEP else "cell-text half" if abs(strength) >= HALF else "cell-text"
 
 
 def _heads(columns: Sequence[str], left: float, wide: float, top: float, turned: bool) -> str:

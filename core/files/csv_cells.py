@@ -4,7 +4,8 @@ import csv
 import io
 from collections.abc import Iterable
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters that a spreadsheet takes for a formula
+# first characters that a spreadsheet takes for a formula; some take the full-width ones for one too
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def safe_cell(text: str) -> str:

@@ -4,6 +4,7 @@ from django import template
 from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -19,6 +20,13 @@ def _frame(context: Context) -> str:
         return str(context["frame"])
     match = getattr(context.get("request"), "resolver_match", None)
     return match.url_name if match and match.url_name in PAGES else ""
+
+
+@register.simple_tag(takes_context=True)
+def keep_pool(context: Context) -> str:
+    """Return "?pool=NAME" for a link to another page of the graph, if this one was reached from a pool, else ""."""
+    name = context["request"].GET.get("pool", "")
+    return f"?{urlencode({'pool': name})}" if name else ""
 
 
 @register.simple_tag(takes_context=True)

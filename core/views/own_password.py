@@ -1,7 +1,9 @@
 """Check the password of somebody who is signed in, before an act that a stolen session must not do."""
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import cast
+from functools import partial
+from typing import TypedDict, cast
 
 from django.conf import settings
 from django.contrib.auth import authenticate
@@ -33,3 +35,15 @@ def is_own_password(request: HttpRequest, typed: str) -> bool:
         return True
     found = authenticate(request, username=request.user.get_username(), password=typed)
     return found is not None and found.pk == request.user.pk
+
+
+class OwnPassword(TypedDict):
+    """What an OwnPasswordForm has to know of the person."""
+
+    has_password: bool
+    is_password: Callable[[str], bool]
+
+
+def own_password(request: HttpRequest) -> OwnPassword:
+    """Return the arguments of an OwnPasswordForm for the person who is signed in."""
+    return {"has_password": has_password(cast("User", request.user)), "is_password": partial(is_own_password, request)}

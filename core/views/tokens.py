@@ -16,7 +16,7 @@ from core.models import ApiToken
 from core.people.tokens import create_token, revoke_token, scopes_for, tokens_of
 from core.views.access import SignedInRequest, no_store
 from core.views.acts import attempt
-from core.views.own_password import is_own_password
+from core.views.own_password import own_password
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -27,7 +27,7 @@ def tokens(request: SignedInRequest) -> HttpResponse:
         revoke_token(user, request.POST["revoke"].replace("\0", ""))
         messages.success(request, "The token is revoked: nothing can use it any more.")
         return redirect("account-tokens")
-    make_form = partial(TokenForm, scopes=scopes_for(user), is_password=partial(is_own_password, request))
+    make_form = partial(TokenForm, scopes=scopes_for(user), **own_password(request))
     form = make_form(request.POST or None)
     made, secret = attempt(form, lambda asked: _create(user, asked)) or (None, "")
     if made:

@@ -156,7 +156,7 @@ ANALYSIS = Analysis(
     ("labels", "measures", "questions", "assumed", "alpha", "seed", "seeds"),
     (
         Part("curve", by_measure),
-        Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD"),
+        Part("hsd", by_permutations, heavy=True, title="randomised Tukey HSD", at_once=True),
         Part("full-test", of_full_test, heavy=True, title="full test beside it", labels="full-test"),
     ),
     # the full test stands beside for comparison only, folded

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.utils.text import get_text_list
 
 from evaluation.measures.question_sums import question_sums
 from evaluation.measures.rank_table import Floats
@@ -11,6 +12,7 @@ from evaluation.measures.registry import Measure
 from evaluation.measures.values import Values
 from evaluation.sections.builders import chart, series_of, table_of
 from evaluation.sections.section import Cell, Chart, Column, Context, Section, Table, cell, label_caption
+from evaluation.statistics.correlation import merit
 from evaluation.statistics.t_tests import Correction, PairTests, clustered_t_tests, paired_t_tests
 from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
 from pooling.systems.shown_names import shown_name
@@ -99,7 +101,8 @@ def by_permutations(context: Context) -> list[Section]:
             f" {CORRECTED} The HSD needs none.",
             [_shares(context, found, hsd), _pairs(context, found, first, hsd[first.name])],
             _shares_chart(context, found, hsd),
-            finding=_agreed(found.main[first.name], hsd[first.name], first, alpha),
+            finding=_agreed(found.main[first.name], hsd[first.name], first, alpha)
+            + _first_place(context, found.values[first.name].mean(), hsd[first.name], first),
             notes=pair_notes(context, found),
         )
     ]
@@ -164,6 +167,29 @@ def _pairs(context: Context, found: Tested, measure: Measure, hsd: RandomisedTes
     made = table_of("discriminative-hsd-pairs", f"Pairs by {measure.label}, the surest first", order, columns)
     last = len(columns) - 1
     return replace(made, best=[(row, last) for row, i in enumerate(order) if hsd.p[i] < alpha])
+
+
+def _first_place(context: Context, means: Floats, hsd: RandomisedTests, measure: Measure) -> str:
+    """Say from which systems the HSD tells the best one apart, and with which it may share the first place."""
+    worth = np.nan_to_num(merit(means, measure.higher_is_better), nan=-np.inf)
+    worth[hsd.left_out] = -np.inf
+    best = int(worth.argmax())
+    apart: list[str] = []
+    close: list[str] = []
+    for a, b, p in zip(hsd.first.tolist(), hsd.second.tolist(), hsd.p.tolist(), strict=True):
+        if best in (a, b) and np.isfinite(p):
+            (apart if p < context.settings.alpha else close).append(shown_name(context.systems[a + b - best]))
+    if not close and not apart:
+        return ""
+    leader = shown_name(context.systems[best])
+    if not close:
+        return f" {leader} is best, and told apart from every other system."
+    told = (
+        f"told apart from {get_text_list(apart, 'and')}, not from {get_text_list(close, 'and')}"
+        if apart
+        else f"not told apart from {get_text_list(close, 'and')}"
+    )
+    return f" {leader} is best, and {told}."
 
 
 def _agreed(tests: PairTests, hsd: RandomisedTests, measure: Measure, alpha: float) -> str:

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.text import slugify
 
 from config.pages import KEYWORDS
-from evaluation.sections.help_pages import listed_for
+from evaluation.measures.registry import MEASURES
+from evaluation.sections.help_pages import glossary_terms, listed_for
 
 MOST = 8  # hits of a kind
 SHORT = 3  # letters of a word that says little: who, how, the
@@ -79,10 +81,28 @@ def _holds(whole: str, word: str) -> bool:
 
 
 def help_hits(typed: Typed, evaluator: bool) -> Iterator[Hit]:
-    """Yield the pages of the help that fit: all of them for an evaluator, else those for everybody."""
+    """Yield what fits of the help: for an evaluator all its pages, terms and measures, else the pages for everybody."""
     for pages in listed_for(evaluator=evaluator).values():
         for page in pages:
             yield from typed.hits(str(page.label), str(page.about), reverse("help-page", args=[page.name]))
+    if evaluator:
+        yield from _terms(typed)
+        yield from _measures(typed)
+
+
+def _terms(typed: Typed) -> Iterator[Hit]:
+    """Yield the words of the glossary that fit, each one behind a page that fits as well."""
+    for term in glossary_terms():
+        if (rank := typed.rank(*term.names)) is not None:
+            address = f"{reverse('help-page', args=['glossary'])}#{term.slug}"
+            yield Hit(", ".join(term.names), f"Glossary · {term.about}", address, rank + 1)
+
+
+def _measures(typed: Typed) -> Iterator[Hit]:
+    for measure in MEASURES:
+        if (rank := typed.rank(measure.label, measure.name)) is not None:
+            address = f"{reverse('help-page', args=['measures'])}#{slugify(measure.label)}"
+            yield Hit(measure.label, f"Measure · {measure.formula}", address, rank + 1)
 
 
 def best_of(kinds: Iterable[tuple[str | Promise, Iterable[Hit]]]) -> list[Found]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -16,10 +17,12 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import OPEN_GRAPHS, open_graph
 from pooling.graphs.source_data import GraphError
 from pooling.models import Graph, Pool, System
+from pooling.pools.filtering import has_campaign
 from pooling.questions.relation_names import relation_words
 
 MOST_POOLS = 200  # whose pages are found outside a pool, the newest first
 MOST_ROWS = 50  # of a table, of which the best are shown
+STATEMENT = 3  # words of a text that may be a statement
 MOST_ENTITIES = 500_000  # read outside a pool; within one, those of its graph are read whatever their number
 SITE_PAGES = (  # config/pages.py has their words
     ("pools", Right.EVALUATE),
@@ -47,7 +50,16 @@ def search_site(text: str, person: User, pool: Pool | None) -> list[Found]:
     Within a pool, these are its pages, those of another pool if its name is typed, and the relations and entities of
     its graph; outside, those of all pools. An empty text finds the pages of the pool and of the site.
     """
-    return _found(Typed(text), person, pool) or _near(Typed(text, near=True), person, pool)
+    found = _found(Typed(text), person, pool) or _near(Typed(text, near=True), person, pool)
+    if pool and len(text.split()) >= STATEMENT and can_manage(person) and has_campaign(pool):
+        found.append(_statement(text, pool))
+    return found
+
+
+def _statement(text: str, pool: Pool) -> Found:
+    """Return the hit of a text that may be a statement: the items whose two entities it names."""
+    address = f"{reverse('campaign-triples', args=[pool.name])}?{urlencode({'q': text})}"
+    return Found("Statement", [Hit("Items that this statement names", f"items of {pool.name}", address, 3)])
 
 
 def _near(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
@@ -62,6 +74,7 @@ def _near(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
 def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
     pools = list(Pool.objects.select_related("graph").order_by("archived", "-pk")[:MOST_POOLS])
     graphs = _graphs_of([pool] if pool else pools) if typed.words else []
+    named = list(_named_entities(typed, graphs))
     own = _pool_pages(typed, person, [pool]) if pool else iter(())
     others = [one for one in pools if one != pool and _is_named(typed, one)]
     return best_of(
@@ -74,7 +87,8 @@ def _found(typed: Typed, person: User, pool: Pool | None) -> list[Found]:
             ("Systems", _systems(typed)),
             ("People", _people(typed) if can_manage(person) else ()),
             ("Relations", _relations(typed, graphs)),
-            ("Entities", _entities(typed, graphs)),
+            ("Entities", _entities(named)),
+            ("Items", _items(named) if named and pool and can_manage(person) and has_campaign(pool) else ()),
             ("Help", help_hits(typed, evaluator=True) if typed.words else ()),
         ]
     )
@@ -168,10 +182,30 @@ def _relations(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iter
                 yield Hit(words, about, _triples(pool, relation=index), rank)
 
 
-def _entities(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iterator[Hit]:
+class Named(NamedTuple):
+    """An entity that fits what is typed."""
+
+    pool: Pool
+    label: str
+    key: str  # with a dot behind it; empty where it is the label
+    rank: int
+
+
+def _named_entities(typed: Typed, graphs: Iterable[tuple[Pool, GraphArrays]]) -> Iterator[Named]:
     for pool, graph in graphs:
         for index, key in enumerate(graph.entities):
             label = graph.label(index)
             if (rank := typed.rank(label, key)) is not None:
-                about = f"triples of {pool.name}" if label == key else f"{key} · triples of {pool.name}"
-                yield Hit(label, about, _triples(pool, q=label), rank)
+                yield Named(pool, label, "" if label == key else f"{key} · ", rank)
+
+
+def _entities(named: Iterable[Named]) -> Iterator[Hit]:
+    for pool, label, key, rank in named:
+        yield Hit(label, f"{key}triples of {pool.name}", _triples(pool, q=label), rank)
+
+
+def _items(named: Iterable[Named]) -> Iterator[Hit]:
+    """Yield where the items are that name an entity."""
+    for pool, label, key, rank in named:
+        address = f"{reverse('campaign-triples', args=[pool.name])}?{urlencode({'q': label})}"
+        yield Hit(label, f"{key}items of {pool.name}", address, rank)

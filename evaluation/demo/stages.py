@@ -31,8 +31,9 @@ UNDO_MINUTES = 2
 GOLD, GOLD_PERCENT = 20, 4  # gold items of each answer; gold items per 100 questions
 GUIDELINES = (
     "This is the demo: its families are made up, and no source has them. "
-    "Answer as the facts on the cards suggest; nothing depends on it. "
-    "Where a link is asked for, the address of any page of Wikipedia will do."
+    "Here, and only here, the facts on the cards are the evidence: answer Yes or No where they decide, "
+    "and Can't tell where they do not. "
+    "Where a link is asked for, the address of any page of Wikipedia will do. Nothing depends on the answers."
 )
 
 

@@ -20,6 +20,7 @@ from annotation.judging.judgements import live_labels, taken_back
 from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.simulation.simulate import simulated_labels
+from core.files.parquet import read_parquet
 from evaluation.labels.pool_table import triple_codes
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -219,10 +220,10 @@ def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
     )
 
 
-def column_of(path: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+def column_of(path: Path, name: str) -> pa.ChunkedArray:
     """Read one column; columns read one after the other need the memory of one."""
     words = ["state", "settled", "reason"]  # as numbers of a few distinct ones
-    return pq.read_table(path, columns=[name], read_dictionary=words, use_threads=False)[name]
+    return read_parquet(path, [name], coded=words, threads=False)[name]
 
 
 def _index(names: Iterable[str]) -> dict[str, int]:

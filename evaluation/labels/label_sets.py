@@ -38,7 +38,13 @@ _STATES = {
     Verdict.UNDECIDED: LabelState.UNJUDGED,
 }
 
+_FROZEN = "qrels:"
 NOTHING_JUDGED = "No triple had been judged by then."
+
+
+def frozen_name(key: str) -> str:
+    """Return the name of the frozen qrels that a key is of, else ''."""
+    return key.removeprefix(_FROZEN) if key.startswith(_FROZEN) else ""
 
 
 class QuestionCounts(NamedTuple):

@@ -28,9 +28,8 @@ class State(StrEnum):
 
     @property
     def label(self) -> str:
-        return {"waiting": "not started", "attention": "needs attention", "cancelled": "closed"}.get(
-            self.value, self.value
-        )
+        said = {"waiting": "not started", "running": "under way", "attention": "needs attention", "cancelled": "closed"}
+        return said.get(self.value, self.value)
 
 
 class Step(NamedTuple):
@@ -172,7 +171,7 @@ def _labels(counts: StageCounts) -> Summary:
         return Summary(State.NOT_STARTED)
     imported = [Count("judged elsewhere", counts.imported, counts.to_people)] if counts.imported else []
     if counts.campaign is None:
-        text = "Let people judge the rest." if imported else "Open the campaign, so that people can be added."
+        text = "Let people judge the rest." if imported else "Invite people, then open the campaign."
         step = Step(text, reverse("campaign", args=[name])) if counts.imported < counts.to_people else None
         if imported and step:
             return Summary(

@@ -231,7 +231,7 @@ def _tvd_tpm(context: Context, runs: RunsUnderLabels) -> Section:
 
 ANALYSIS = Analysis(
     "paper-002",
-    "Mei and others (2018), On link prediction in knowledge bases: max-k",
+    "Mei et al. (2018), On link prediction in knowledge bases: max-k",
     "How many answers a system should return, and how good they are then."
     " Tables and figures in the order of the paper, published beside measured.",
     "mei-and-others-2018",

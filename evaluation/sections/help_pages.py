@@ -66,6 +66,7 @@ GROUPS: dict[str, tuple[Listed, ...]] = {
 }
 LISTED = {page.name: page for group in GROUPS.values() for page in group}
 PAGES = tuple(LISTED)
+FOR_EVERYBODY = tuple(name for name, page in LISTED.items() if page.for_everybody)
 _PICTURES = re.compile(r"^(<picture>.*</picture>|<img [^>]*>|<!--.*-->|!\[.*\]\(.*\))$\n?", re.M)
 CONTENTS = "h2"  # the headings that the table of contents lists
 
@@ -89,33 +90,60 @@ def listed_for(*, evaluator: bool) -> dict[str, list[Listed]]:
     return {name: pages for name, pages in shown.items() if pages}
 
 
-def help_page(page: str) -> HelpPage | None:
-    """Return a page of the documentation; None where there is none of that name."""
+def help_page(page: str, *, evaluator: bool = True) -> HelpPage | None:
+    """Return a help page with the links that its reader may open, or None if no page has that name."""
     path = Path(settings.BASE_DIR) / "docs" / f"{page}.md"
     if page not in PAGES or not path.is_file():
         return None
-    return _read(path, path.stat().st_mtime_ns)
+    return _read(path, path.stat().st_mtime_ns, PAGES if evaluator else FOR_EVERYBODY)
 
 
-@lru_cache(maxsize=len(PAGES))
-def _read(path: Path, _changed: int) -> HelpPage:
-    return render_help(path.read_text(encoding="utf-8"))
+@lru_cache(maxsize=2 * len(PAGES))
+def _read(path: Path, _changed: int, linked: tuple[str, ...]) -> HelpPage:
+    return render_help(path.read_text(encoding="utf-8"), linked)
 
 
-def render_help(text: str) -> HelpPage:
+class Term(NamedTuple):
+    """Hold words that a line of the glossary explains."""
+
+    names: tuple[str, ...]
+    about: str  # its first sentence
+    slug: str  # of the heading that it is below
+
+
+def glossary_terms() -> Sequence[Term]:
+    """Return the terms of docs/glossary.md in its order."""
+    path = Path(settings.BASE_DIR) / "docs" / "glossary.md"
+    return _terms(path, path.stat().st_mtime_ns) if path.is_file() else ()
+
+
+@lru_cache(maxsize=1)
+def _terms(path: Path, _changed: int) -> Sequence[Term]:
+    found, slug = [], ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            slug = slugify(line)
+        elif line.startswith("**"):
+            named, _, about = line.partition("**: ")
+            names = tuple(name.strip() for name in named.replace("*", "").split(","))
+            found.append(Term(names, about.replace("*", "").partition(". ")[0].rstrip("."), slug))
+    return tuple(found)
+
+
+def render_help(text: str, linked: Sequence[str] = PAGES) -> HelpPage:
     """Render our own Markdown as HTML: ids on headings (as {{ text|slugify }} makes them), no raw HTML, no images.
 
     Pictures and comments, which are lines of their own in docs/, are left out.
 
-    The first heading of level 1 becomes the title. Links to other pages of docs/ that the site shows lead to these;
-    a link to another file stays as its text.
+    The first heading of level 1 becomes the title. Links to the pages of docs/ that are `linked` lead to these; a link
+    to another file stays as its text.
     """
     tokens = _READER.parse(_PICTURES.sub("", text))
     title, tokens = _title(tokens)
     headings = _name_headings(tokens)
     for token in tokens:
         if token.type == "inline" and token.children:
-            token.children = _within_site(token.children)
+            token.children = _within_site(token.children, linked)
     html = _READER.renderer.render(tokens, _READER.options, {})
     html = framed(html).replace("<pre>", '<pre tabindex="0">')  # what scrolls sideways can be reached by key
     return HelpPage(title, headings, mark_safe(html))  # markdown-it escapes all text; raw HTML is off
@@ -156,13 +184,13 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     return found
 
 
-def _within_site(children: Sequence[Token]) -> list[Token]:
-    """Turn links to pages of docs/ into links of the site; links to other files become text."""
+def _within_site(children: Sequence[Token], linked: Sequence[str]) -> list[Token]:
+    """Turn links to these pages of docs/ into links of the site; links to other files become text."""
     kept: list[Token] = []
     shown: list[bool] = []  # of the links that are open
     for child in children:
         if child.type == "link_open":
-            target = _target(str(child.attrGet("href") or ""))
+            target = _target(str(child.attrGet("href") or ""), linked)
             shown.append(target is not None)
             if target is not None:
                 child.attrSet("href", target)
@@ -175,7 +203,7 @@ def _within_site(children: Sequence[Token]) -> list[Token]:
     return kept
 
 
-def _target(href: str) -> str | None:
+def _target(href: str, linked: Sequence[str]) -> str | None:
     parts = urlsplit(href)
     if parts.scheme or parts.netloc:
         return href if parts.scheme == "https" else None
@@ -183,4 +211,4 @@ def _target(href: str) -> str | None:
         return href  # a place of this page
     page = Path(parts.path).name.removesuffix(".md")
     anchor = f"#{parts.fragment}" if parts.fragment else ""
-    return reverse("help-page", args=[page]) + anchor if page in PAGES else None
+    return reverse("help-page", args=[page]) + anchor if page in linked else None

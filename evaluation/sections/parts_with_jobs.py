@@ -5,6 +5,7 @@ from typing import Any
 
 from core.enums import JobState
 from core.models import Job
+from evaluation.labels.label_sets import frozen_name
 from evaluation.models import Figure
 from evaluation.sections.figure_cache import is_live, may_follow, part_job, part_state, start_part
 from evaluation.sections.section import Analysis, Part
@@ -38,7 +39,8 @@ class PartWithJob:
 def parts_with_jobs(pool: Pool, analysis: Analysis, settings: Settings) -> list[PartWithJob]:
     """Return the parts of an analysis whose needed sections are there.
 
-    A heavy part that was computed before follows the labels: its job is started here.
+    The job of a heavy part is started here if the part was computed before, so it follows the labels, or if it is one
+    that frozen qrels have at once.
     """
     found: list[PartWithJob] = []
     for part in analysis.parts:
@@ -46,7 +48,8 @@ def parts_with_jobs(pool: Pool, analysis: Analysis, settings: Settings) -> list[
             continue
         _, figure, is_old = part_state(pool, analysis, part, settings)
         job = part_job(pool, analysis, part, settings) if part.heavy else None
-        if part.heavy and is_old and figure is not None and not is_live(job) and may_follow(job):
+        has_begun = figure is not None or (part.at_once and frozen_name(settings.labels) != "")
+        if part.heavy and is_old and has_begun and not is_live(job) and may_follow(job):
             job = start_part(pool, analysis, part, settings)
         found.append(PartWithJob(part, figure, is_old, job))
     return found

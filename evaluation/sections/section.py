@@ -169,6 +169,7 @@ class Part:
     compute: Callable[[Context], list[Section]]
     heavy: bool = False
     title: str = ""  # of a heavy part: what the button computes
+    at_once: bool = False  # a heavy part that of frozen qrels, which never change, is computed without being asked for
     labels: str = ""  # the label set that it is always of; empty: that of the settings
     needs: str = ""  # a section of an earlier part without which there is nothing to compute
 

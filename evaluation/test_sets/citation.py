@@ -41,6 +41,39 @@ def suggested_citation(qrels: Qrels, terms: Terms) -> str:
     return f"{named}. Version {version_of(terms)}.{address} SHA-256 {qrels.sha256}."
 
 
+def bibtex(qrels: Qrels, terms: Terms) -> str:
+    """Return a BibTeX entry, @misc since plain BibTeX has no @dataset; without an author where none is named."""
+    fields = {
+        "author": " and ".join(_bibtex_name(one) for one in creators_of(terms)),
+        "title": f"{{{_tex(title_of(qrels))}}}",
+        "year": f"{terms.created_at:%Y}",
+        "howpublished": f"\\url{{{terms.url}}}" if terms.url else "",
+        "note": f"Version {version_of(terms)}. SHA-256 {qrels.sha256}",
+    }
+    lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
+    return ",\n".join([f"@misc{{{qrels.pool.name}-{qrels.name}", *lines]) + "\n}"
+
+
+def _bibtex_name(one: Creator) -> str:
+    """Return a name as BibTeX splits it; one of a group stands in braces, which keep it whole."""
+    return _tex(", ".join(one.family_given)) if one.family_given else f"{{{_tex(one.name)}}}"
+
+
+_TEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "{}$&#%_"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+def _tex(text: str) -> str:
+    """Return a text whose signs TeX takes for commands are escaped."""
+    return text.translate(_TEX)
+
+
 def citation_lines(qrels: Qrels, terms: Terms) -> Iterator[str]:
     """Yield CITATION.cff, in YAML. It has no licence where its format does not know that one."""
     ids = [known for known in usual_ids(terms.licence) if known not in _NEWER]

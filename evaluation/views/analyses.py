@@ -15,7 +15,7 @@ from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
 from core.views.acts import or_message
 from evaluation.classification import judged as classification
-from evaluation.labels.label_sets import LabelChoice, label_sets
+from evaluation.labels.label_sets import LabelChoice, frozen_name, label_sets
 from evaluation.labels.pool_table import EvaluationError
 from evaluation.max_k import stored_runs as max_k
 from evaluation.measures.registry import parse_measure
@@ -112,6 +112,7 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
     asked = request.GET.copy()
     asked.pop("part", None)
     context["query"] = settings.query(analysis.settings)
+    context["frozen"] = frozen_name(settings.labels)
     context["part_query"] = f"{asked.urlencode()}&part=figures".lstrip("&")
     context |= settings_form(request, pool, analysis.settings, settings)
     part = request.GET.get("part") == "figures" and "problem" not in context

@@ -73,7 +73,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and not can_manage(request.user):
         raise PermissionDenied
     if study := attempt(form, lambda asked: begin_study(asked["name"], form.options(), request.user)):
-        messages.success(request, f"Study {study.name} is queued: its graphs first, then a job for each system.")
+        messages.success(request, f"Study {study.name} was queued: its graphs first, then a job for each system.")
         return redirect("open-world-study", study.name)
     finished = Count("runs", filter=~Q(runs__sha256=""))
     rows = Study.objects.select_related("created_by").annotate(systems=Count("runs"), finished=finished)

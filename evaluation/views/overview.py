@@ -3,12 +3,13 @@
 from dataclasses import asdict
 
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from annotation.enums import CampaignState
+from annotation.enums import CampaignState, ItemState
 from annotation.labelling.own_labels import own_progress
-from annotation.models import Membership
+from annotation.models import Flag, Membership
 from core.enums import LIVE
 from core.errors import UserError
 from core.models import Job
@@ -47,9 +48,13 @@ def home(request: SignedInRequest) -> HttpResponse:
     pools = []
     shown = Pool.objects.filter(archived=False)
     newest = list(shown.select_related("graph").order_by("-created_at", "-id")[:NEWEST])
+    flags = Flag.objects.filter(campaign__pool__in=newest, replied_at=None).order_by()
+    waiting = dict(flags.values_list("campaign__pool").annotate(n=Count("pk")))
     for pool in newest:
-        stages = stage_statuses(stage_counts(pool))
-        pools.append({"pool": pool, "stages": stages, "next": next_status(stages)})
+        counts = stage_counts(pool)
+        stages = stage_statuses(counts)
+        waits = {"disputes": counts.items.get(ItemState.DISPUTED, 0), "reports": waiting.get(pool.pk, 0)}
+        pools.append({"pool": pool, "stages": stages, "next": next_status(stages), **waits})
     live = Job.objects.filter(state__in=LIVE, parent=None).select_related("system__graph", "pool", "graph")
     jobs = list(live.defer("log").order_by("id")[:NEWEST])
     numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
@@ -132,9 +137,10 @@ def help_index(request: HttpRequest) -> HttpResponse:
 
 def help_page(request: HttpRequest, page: str) -> HttpResponse:
     listed = LISTED.get(page)
-    if not (listed and listed.for_everybody) and not can_evaluate(request.user):
+    evaluator = can_evaluate(request.user)
+    if not (listed and listed.for_everybody) and not evaluator:
         raise PermissionDenied
-    found = read_help(page)
+    found = read_help(page, evaluator=evaluator)
     if found is None:
         raise Http404(f"There is no help page {page!r}.")
     return render(request, "help.html", {"page": found})

@@ -31,7 +31,7 @@ from evaluation.labels.qrels import freeze_qrels, freeze_warnings
 from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
-from evaluation.test_sets.citation import suggested_citation
+from evaluation.test_sets.citation import bibtex, suggested_citation
 from evaluation.test_sets.export import is_there, options_of, request_export, zip_name, zip_path
 from evaluation.test_sets.imports import import_test_set
 from evaluation.test_sets.restore import restore_sent
@@ -115,7 +115,7 @@ def export_terms(request: SignedInRequest, name: str, qrels: str) -> HttpRespons
         return redirect("export-terms", name, qrels)
     context = {"pool": pool, "qrels": found, "terms": now, "creators": lines, "form": form}
     context |= {"licence": in_words(now.licence), "spdx": is_spdx(now.licence)}
-    context["suggested"] = suggested_citation(found, now)
+    context |= {"suggested": suggested_citation(found, now), "bibtex": bibtex(found, now)}
     context["versions"] = found.terms.select_related("created_by").order_by("-version")
     return render(request, "evaluation/test_sets/terms.html", context)
 

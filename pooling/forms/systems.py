@@ -81,12 +81,14 @@ def setting_field(key: str, setting: Setting, preset: str) -> forms.CharField:
 
 
 class TrainForm(SettingsForm):
-    """Ask for the systems to train, and for settings that hold for all of them."""
+    """Ask for the systems to train, and for settings that hold for all of them.
+
+    `took`: the seconds that the newest system of a kind took to train on the graph, by kind.
+    """
 
     kinds = forms.MultipleChoiceField(
         label="Systems",
         choices=[(spec.name, spec.label) for spec in SYSTEMS.values()],
-        initial=list(USUAL),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one system."},
     )
@@ -106,6 +108,9 @@ class TrainForm(SettingsForm):
 
     def __init__(self, graph: Graph, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        there = dict(graph.systems.order_by("id").values_list("kind", "train_seconds"))
+        self.took = {kind: seconds for kind, seconds in there.items() if seconds}
+        self.initial["kinds"] = [kind for kind in USUAL if kind not in there]
         presets: dict[str, set[str]] = {key: set() for key in COMMON_SETTINGS}
         for spec in SYSTEMS.values():
             for key, value in spec.preset(graph.num_entities, graph.num_train).items():

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of
+from core.files.parquet import read_parquet
 from pooling.graphs.checks import CheckedGraph
 from pooling.graphs.entity_texts import EntityTexts, texts_table
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -113,8 +114,8 @@ def checked_file(folder: Path, index: dict[str, Any], name: str) -> Path:
 def read_graph(folder: Path, sha256: str) -> GraphArrays:
     """Read all arrays and names of a graph; ArtifactError if a file is missing or changed."""
     index = read_index(folder, sha256)
-    entities = pq.read_table(checked_file(folder, index, "entities.parquet"))
-    relations = pq.read_table(checked_file(folder, index, "relations.parquet"))
+    entities = read_parquet(checked_file(folder, index, "entities.parquet"))
+    relations = read_parquet(checked_file(folder, index, "relations.parquet"))
     with np.load(checked_file(folder, index, "triples.npz")) as triples:
         return GraphArrays(
             entities=_strings(entities, "key"),
@@ -140,7 +141,7 @@ def read_entity_texts(folder: Path, sha256: str, keys: list[str]) -> EntityTexts
     index = read_index(folder, sha256)
     table = texts_table((), (), ())
     if ENTITY_TEXTS in index["files"]:
-        table = pq.read_table(checked_file(folder, index, ENTITY_TEXTS))
+        table = read_parquet(checked_file(folder, index, ENTITY_TEXTS))
     return EntityTexts(keys, table["id"].to_numpy(), table, index.get("link_pattern", ""))
 
 

@@ -21,7 +21,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
 from pooling.pools.kernels.filter_base import FilterInput
-from pooling.pools.kernels.filters import TYPES, apply_filters
+from pooling.pools.kernels.filters import TYPES, apply_filters, reason_label
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 from pooling.pools.rows import read_rows
 from pooling.pools.seeds import seed_array
@@ -90,10 +90,12 @@ def why_types_idle(graph: GraphArrays, names: Sequence[str]) -> str:
     """Say why the filter `types`, where it is among `names`, can take nothing in this graph; '' where it can."""
     if TYPES not in names:
         return ""
+    idle = f"so the filter “{reason_label(TYPES)}” takes nothing."
+    needs_none = f"“{reason_label('types-entailed')}” needs none."
     if not any(graph.types):
-        return "The graph declares no types of entities, so the filter types takes nothing. types-entailed needs none."
+        return f"The graph declares no types of entities, {idle} {needs_none}"
     if not any(graph.domains) and not any(graph.ranges):
-        return "The graph gives no domain and no range of a relation, so the filter types takes nothing."
+        return f"The graph gives no domain and no range of a relation, {idle}"
     return ""
 
 

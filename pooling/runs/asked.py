@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from core.files.lines import ON_SERVER, lines_of
+from core.files.parquet import read_parquet
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Run
@@ -40,7 +40,7 @@ def _read(run: Run) -> np.ndarray | None:
     graph, files = open_graph(run.system.graph), files_of(run)
     if ASKED not in files:
         return None if RETURNED not in files else np.unique(read_returned(run).keys // graph.num_entities)
-    ids = pq.read_table(checked(run, ASKED))["question"].to_pylist()
+    ids = read_parquet(checked(run, ASKED))["question"].to_pylist()
     return np.sort(np.array([parse_question_id(text, graph) for text in ids], dtype=np.int64))
 
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, writing
+from core.files.parquet import read_parquet
 from core.files.storage import checked as checked_file
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -253,17 +254,17 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
 
     def read(run: Run) -> TopK:
         path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
-        keys, codes = _read_coded(pq.read_table(path, columns=["question"])["question"], graph)
+        keys, codes = _read_coded(read_parquet(path, ["question"])["question"], graph)
         distinct, place = np.unique(keys, return_inverse=True)
         cell = place[codes] * run.depth
-        cell += pq.read_table(path, columns=["rank"])["rank"].to_numpy() - 1
+        cell += read_parquet(path, ["rank"])["rank"].to_numpy() - 1
         entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
-        entity.put(cell, pq.read_table(path, columns=["entity"])["entity"].to_numpy())
+        entity.put(cell, read_parquet(path, ["entity"])["entity"].to_numpy())
         score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
-        score.put(cell, pq.read_table(path, columns=["score"])["score"].to_numpy())
+        score.put(cell, read_parquet(path, ["score"])["score"].to_numpy())
         raw = np.zeros((len(distinct), run.depth), dtype=np.int32)
         if "raw_rank" in pq.read_schema(path).names:  # runs made before it was kept have none
-            raw.put(cell, pq.read_table(path, columns=["raw_rank"])["raw_rank"].to_numpy())
+            raw.put(cell, read_parquet(path, ["raw_rank"])["raw_rank"].to_numpy())
         return TopK(distinct, entity, score, raw)
 
     return cached(run, "topk", read, keep=keep)
@@ -292,7 +293,7 @@ def returned_keys(run: Run) -> np.ndarray | None:
 
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
-    table = pq.read_table(checked(run, name))
+    table = read_parquet(checked(run, name))
     questions, codes = _read_coded(table["question"], graph)
     keys = questions[codes] * graph.num_entities + table["entity"].to_numpy()
     order = np.argsort(keys, kind="stable")

@@ -21,6 +21,7 @@ from pooling.enums import PoolingJob
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import System
 from pooling.questions.kernel import Csr
+from pooling.systems.shown_names import shown_name
 
 LEAST = 4096  # questions of a shard
 FACTS = 512  # of the train set for each question of a shard: finding the known answers takes no longer than scoring
@@ -63,7 +64,7 @@ def do_pass(
     ranges = [(start, min(start + size, len(keys))) for start in range(0, len(keys), size)]
     asked = [
         {"act": act, "plan": plan, "system": system.pk, "from": start, "to": end, **settings}
-        | {"name": f"{system}, questions {start + 1:,} to {end:,} of {len(keys):,}"}
+        | {"name": f"{shown_name(system.name)}, questions {start + 1:,} to {end:,} of {len(keys):,}"}
         for start, end in ranges
     ]
     sizes = [end - start for start, end in ranges]

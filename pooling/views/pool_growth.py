@@ -35,7 +35,7 @@ def growth(request: SignedInRequest, name: str) -> HttpResponse:
             return extend_pool(pool, seeds_file=path, user=request.user, **asked)
 
     if job := attempt(form, extend):
-        messages.success(request, f"Extending {pool.name} is queued as job {job.pk}.")
+        messages.success(request, f"Extending {pool.name} was queued as job {job.pk}.")
         return redirect("pool-growth", pool.name)
     return _page(request, pool, form, FreezeForm())
 

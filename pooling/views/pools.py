@@ -71,7 +71,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         if "estimate" in request.POST:
             context |= _estimate(graph, form, costs) | {"estimated": True}
         elif pool := attempt(form, partial(_build, graph, request.user)):
-            messages.success(request, f"Building of {pool.name} is queued.")
+            messages.success(request, f"Building of {pool.name} was queued.")
             return redirect("pool", pool.name)
     return render(request, "pooling/pools/new.html", context)
 

@@ -79,10 +79,16 @@ def working_on(systems: Iterable[System]) -> dict[int | None, Job]:
     return {job.system_id: job for job in reversed(live_jobs(Q(system__in=[system.pk for system in systems])))}
 
 
-def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any]]]]:
-    """Return the check boxes by family: its name, its description, and (box, registry row) of its systems."""
+def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any, float]]]]:
+    """Return the check boxes by family: its name, its description, and (box, registry row, seconds) of its systems.
+
+    The seconds are those of `form.took`, or 0.
+    """
     boxes = [(box, SYSTEMS[box.data["value"]]) for box in form["kinds"]]
-    own = {name: [(box, spec) for box, spec in boxes if spec.family == name] for name in FAMILIES}
+    own = {
+        name: [(box, spec, form.took.get(spec.name, 0)) for box, spec in boxes if spec.family == name]
+        for name in FAMILIES
+    }
     return [(name, about, own[name]) for name, about in FAMILIES.items() if own[name]]
 
 
@@ -94,7 +100,7 @@ def _train(graph: Graph, user: User, asked: dict[str, Any]) -> str:
         start_job(PoolingJob.TRAIN, system=system, user=user)
     if not waiting:
         return NOTHING_STARTED
-    return f"Training of {', '.join(system.name for system in waiting)} is queued."
+    return f"Training of {', '.join(shown_name(system.name) for system in waiting)} was queued."
 
 
 @evaluator_required

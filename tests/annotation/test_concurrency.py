@@ -54,16 +54,16 @@ def played(
     var = tmp_path_factory.mktemp("crowd")
     if request.param == "sqlite":
         shutil.copy(migrated, f"{var}/crowd.sqlite3")
-        yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:6:120", *COMMON)
+        yield play(f"sqlite:///{var / 'crowd.sqlite3'}", var, "processes:4:48", *COMMON)
         return
     like = request.getfixturevalue("migrated_postgres")
     with own_database("crowd", like=like, durable=False) as url:
-        yield play(url, var, "crowd:32:150", *COMMON)
+        yield play(url, var, "crowd:16:60", *COMMON)
 
 
 def test_crowd_with_repeats_and_deaths_leaves_two_labels_an_item_and_a_third_a_conflict(played) -> None:
-    """32 threads and 150 items on PostgreSQL; 6 processes and 120 items on SQLite."""
-    found, items = (played["crowd"], 150) if "crowd" in played else (played["processes"], 120)
+    """16 threads and 60 items on PostgreSQL; 4 processes and 48 items on SQLite."""
+    found, items = (played["crowd"], 60) if "crowd" in played else (played["processes"], 48)
     assert found == all_labelled(items)
 
 

@@ -20,7 +20,7 @@ print(sorted(asked & set(sys.modules)))
 
 
 def test_pages_and_commands_start_without_heavy_libraries():
-    """A web process has about 140 MiB at its start; torch would add 300 to that, scipy.stats 60, pandas 50."""
+    """A web process has about 175 MiB with all addresses; torch would add 300 to that, scipy.stats 60, pandas 50."""
     done = subprocess.run(
         [sys.executable, "-c", ASK], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
     )

@@ -64,7 +64,6 @@ def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answer
         "By question: another row",
         "By question: the next question, when all rows are answered",
         "Evidence for this question",
-        "Link for this question",
         "Next question",
         "Search one of the first sources in the side window; by question, one of those below the link",
         "Take the last source of this question",

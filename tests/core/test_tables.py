@@ -19,6 +19,12 @@ def test_a_cell_has_the_heading_of_its_column_and_what_names_the_row_has_none():
     assert cells(row.replace("th", "td")).startswith('<tr><td scope="row">anna</td><td class="number" data-label')
 
 
+@pytest.mark.parametrize("number", ["1", "1,165", '\n<a href="/jobs/23">23</a> '])
+def test_a_row_that_begins_with_a_mere_number_says_of_what(number: str):
+    assert cells(f"<tr><td>{number}</td><td>4</td></tr>").startswith(f'<tr><td data-label="Name">{number}</td>')
+    assert cells("<tr><td>2 of 3</td><td>4</td></tr>").startswith("<tr><td>2 of 3</td>")
+
+
 def test_each_row_and_the_foot_begin_at_the_first_column():
     rows = labelled(
         f"{HEAD}<tbody>{'<tr><td>a</td><td>1</td></tr>' * 2}</tbody><tfoot><tr><th>n</th><td>2</td></tr></tfoot>"
@@ -50,6 +56,7 @@ def test_a_cell_that_says_that_there_is_nothing_is_marked():
     assert cells("<tr><td>a</td><td>\n–\n</td><td>–1</td></tr>") == (
         '<tr><td>a</td><td data-label="Labels" data-none>\n–\n</td><td data-label="95 &amp; up">–1</td></tr>'
     )
+    assert "data-none" in cells('<tr><td>a</td><td><span class="muted">–</span></td></tr>')
 
 
 def test_a_note_below_a_heading_is_not_in_the_label():

@@ -33,11 +33,31 @@ def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("name", ["entry", "install"])
+@pytest.mark.parametrize("name", ["entry", "install", "manage"])
 def test_scripts_are_shell_and_say_how_they_are_called(name: str):
     assert run("sh", "-n", str(DEPLOY / name)).returncode == 0
     done = run(str(DEPLOY / name))
     assert done.returncode == 2 and done.stderr.startswith(f"usage: deploy/{name} ")
+
+
+def test_manage_takes_the_settings_of_the_units_and_starts_from_nothing_else(tmp_path: Path):
+    import pwd
+
+    settings_file, folder = tmp_path / "site.env", tmp_path / "var"
+    bare = {"PATH": os.environ["PATH"], "TRIPLEPOOL_USER": pwd.getpwuid(os.getuid()).pw_name}
+    bare |= {"TRIPLEPOOL_ENV": str(settings_file), "TRIPLEPOOL_VAR": str(folder)}
+    show = (str(DEPLOY / "manage"), "diffsettings", "--default", "django.conf.global_settings")
+    done = run(*show, env=bare)
+    assert done.returncode == 1 and done.stderr.startswith(f"{settings_file} cannot be read")
+    settings_file.write_text(f"SECRET_KEY='a$b c'\nALLOWED_HOSTS={HOST}\nTRIPLEPOOL_VAR=/elsewhere\n")
+    if os.getuid():
+        folder.mkdir()
+    done = run(*show, env=bare)
+    assert done.returncode == 0, done.stderr
+    assert "SECRET_KEY = 'a$b c'" in done.stdout and f"ALLOWED_HOSTS = ['{HOST}']" in done.stdout
+    assert folder.is_dir() and f"VAR = PosixPath('{folder}')" in done.stdout
+    settings_file.write_text("OIDC_NAME=Two words\n")  # the shell would drop what comes before; it stops instead
+    assert run(*show, env=bare).returncode != 0
 
 
 def test_compose_is_valid_and_names_settings_that_exist(tmp_path: Path):
@@ -48,6 +68,7 @@ def test_compose_is_valid_and_names_settings_that_exist(tmp_path: Path):
     assert content["services"]["web"]["depends_on"]["migrate"]["condition"] == "service_completed_successfully"
     assert content["services"]["web"]["environment"]["DATABASE_URL"].startswith("postgresql://")
     told = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert all(service["logging"] == {"driver": "local"} for service in content["services"].values())
     for service in content["services"].values():
         for name in set(service.get("environment", {})) - {
             "POSTGRES_USER",
@@ -246,6 +267,7 @@ def test_the_readme_brings_up_a_site_behind_tls_with_two_workers(machines: Machi
         ["import_graph", "nations", "--pykeen", "Nations"],
         ["train_systems", "nations", "--systems", "distmult,transe", "--set", "epochs=2"],
         ["build_pool", "nations", "--name", "first", "--count", "20", "--depth", "3"],
+        ["backup", str(machines.folder / "of-the-night.tar.gz")],
         ["evaluate", "first"],
     ):
         done = machines.entry(*words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,6 +11,7 @@ from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.people.accounts import password_path
 from annotation.people.forgotten import PER_ADDRESS, TOO_MANY, answer_next
@@ -158,6 +160,24 @@ def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
     assert annotator.get("/account").status_code == 302
     answer = Client().post("/login", {"username": "annotator", "password": "look around here"})
     assert has(answer, "wrong")
+
+
+@pytest.mark.parametrize("page", ["/account", "/account/erase", "/account/tokens"])
+def test_nobody_without_a_password_is_asked_for_one(world: dict, sign_in, settings, page: str):
+    client = sign_in("researcher")
+    assert read(client.get(page)).has(tag="input", name="password")
+    settings.PASSWORD_SIGN_IN = False
+    assert not read(client.get(page)).has(tag="input", name="password")
+
+
+@pytest.mark.parametrize("minutes", [9, 11])
+def test_without_a_password_the_own_data_are_erased_soon_after_sign_in_only(world: dict, annotator, settings, minutes):
+    settings.PASSWORD_SIGN_IN = False
+    User.objects.filter(username="annotator").update(last_login=timezone.now() - timedelta(minutes=minutes))
+    answer = annotator.post("/account/erase", {"typed": "annotator"})
+    assert User.objects.filter(username="annotator").exists() is (minutes > 10)
+    if minutes > 10:
+        assert refused(answer) == {"__all__": ["signed_in_long_ago"]}
 
 
 def test_the_last_manager_is_told_why_not(world: dict, sign_in):

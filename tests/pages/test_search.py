@@ -55,6 +55,32 @@ def test_relations_and_entities_are_found_within_a_pool_and_outside(world: dict,
     assert found(client, "cleo", more) == {"Entities": ["/pools/town-pool/evaluation/triples?q=cleo"]}
 
 
+def test_managers_find_the_items_that_name_an_entity(world: dict, sign_in):
+    triples, items = "/pools/town-pool/evaluation/triples?q=cleo", "/pools/town-pool/campaign/triples?q=cleo"
+    assert found(sign_in("manager"), "cleo", IN_POOL) == {"Entities": [triples], "Items": [items]}
+    assert found(sign_in("manager"), "cleo") == {"Entities": [triples]}
+
+
+def test_measures_and_terms_are_found_in_the_help_where_they_are_explained(world: dict, sign_in):
+    client = sign_in("researcher")
+    assert found(client, "macro MRR", IN_POOL) == {
+        "Help": ["/help/measures#macro-mrr", "/help/measures#condensed-macro-mrr"]
+    }
+    assert found(client, "Lease") == {"Help": ["/help/glossary#labels"]}
+    macro = found(client, "macro")["Help"]
+    assert macro[:2] == ["/help/glossary#evaluation", "/help/measures#macro-mr"]
+    for address in found(client, "micro")["Help"]:
+        page = content(client.get(address))
+        assert page.has(id=urlsplit(address).fragment)
+
+
+def test_managers_are_led_to_the_items_that_a_statement_names(world: dict, sign_in):
+    led = {"Statement": ["/pools/town-pool/campaign/triples?q=zz+qq+xx"]}
+    assert found(sign_in("manager"), "zz qq xx", IN_POOL) == led
+    assert found(sign_in("manager"), "zz qq", IN_POOL) == found(sign_in("manager"), "zz qq xx") == {}
+    assert found(sign_in("researcher"), "zz qq xx", IN_POOL) == {}
+
+
 def test_outside_a_pool_the_pages_of_all_pools_are_found_each_with_its_pool(world: dict, sign_in, tmp_path):
     make_pool(world["graph"], "second")
     make_pool(make_graph(tmp_path / "village", "village"), "third")
@@ -193,7 +219,7 @@ def test_the_search_of_people_who_label_speaks_their_language(world: dict, sign_
     assert b'<html lang="de"' in page.content
     assert found(client, "rückgängig") == {"Kampagnen": ["/campaigns/town-pool/labels"]}
     assert found(client, "dunkle")["Seiten"] == ["/account"]
-    assert found(client, "glossar")["Hilfe"] == ["/help/glossary"]
+    assert found(client, "glossar")["Hilfe (auf Englisch)"] == ["/help/glossary"]
     choose_language(world["manager"], "de")
     assert b'<html lang="en"' in sign_in("manager").get("/search?q=undo").content
 
@@ -241,7 +267,7 @@ def test_queries_of_a_search(world: dict, sign_in, django_assert_num_queries, tm
     found(manager, "o")
     with django_assert_num_queries(7):  # session, person, groups, zone; pools, graphs, systems, people
         manager.get("/search?part=1&q=o")
-    with django_assert_num_queries(8):  # and the pool that it is asked from
+    with django_assert_num_queries(9):  # and the pool that it is asked from, and whether it has items
         manager.get(f"/search?part=1&q=o{IN_POOL}")
     with django_assert_num_queries(4):  # session, person, groups; language, memberships
         annotator.get("/search?part=1&q=o")

@@ -48,6 +48,11 @@ def test_a_manager_sees_seven_entries_and_each_page_of_them_answers(world: dict,
         assert current(found)[1] == [link["href"]], link["href"]
 
 
+def test_the_comments_of_the_inbox_belong_to_the_inbox(world: dict, sign_in):
+    page = sign_in("manager").get("/pools/town-pool/campaign/inbox?part=comments")
+    assert current(page) == (["Work"], ["/pools/town-pool/campaign/inbox"])
+
+
 def test_freezing_is_found_in_the_sidebar_and_the_search(world: dict, sign_in):
     client = sign_in("manager")
     (link,) = [one for one in links(client.get("/pools/town-pool")) if one["href"] == "/pools/town-pool/export"]
@@ -113,6 +118,18 @@ def test_a_graph_has_a_sidebar_of_its_own_unless_a_pool_of_it_leads_there(world:
     assert not has(client.get("/graphs"), "sidebar")
 
 
+@pytest.mark.parametrize("query", ["", "?pool=town-pool"])
+def test_pages_of_systems_stay_in_the_pool_that_led_there(query: str, world: dict, sign_in):
+    client = sign_in("manager")
+
+    def linked(url: str) -> set[str]:
+        return {one["href"] for one in content(client.get(url)).all(tag="a")}
+
+    listed = linked(f"/graphs/town/systems{query}")
+    assert {f"/graphs/town/systems/rotate{query}", f"/graphs/town/train/rotate{query}"} <= listed
+    assert f"/graphs/town/systems{query}" in linked(f"/graphs/town/train/rotate{query}")
+
+
 def test_every_analysis_is_listed_once():
     (results,) = [entry for entry in pool_entries() if entry.key == "results"]
     shown = [item.analysis for group in results.groups for item in group.items if item.analysis]
@@ -127,9 +144,8 @@ def test_menu_heading_title_and_search_call_a_page_the_same(world: dict, sign_in
             (link,) = [one for one in page.one("sidebar").all(tag="a") if one.attrs.get("aria-current") == "page"]
             assert link.text == item.label
             if item.own_label in ("", "Disputes") or item.analysis:  # the others are headed by the pool or graph
-                heading = "Items" if item.query else item.label
-                assert page.one(tag="h1").text == heading
-                assert page.texts(tag="title")[0].startswith(heading), item
+                assert page.one(tag="h1").text == item.label
+                assert page.texts(tag="title")[0].startswith(item.label), item
             results = content(client.get(f"/search?q={item.label}&pool=town-pool"))
             assert item.label in [one.elements[0].text for one in results.all(tag="a") if one.elements]
 

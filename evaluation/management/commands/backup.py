@@ -41,6 +41,7 @@ def _restorable(archive: Path) -> None:
             **os.environ,
             "DATABASE_URL": f"sqlite:///{folder}/check.sqlite3",
             "ARTIFACT_ROOT": f"{folder}/artifacts",
+            "ARTIFACT_STORE": "",  # the site's own is neither empty nor to be written to
             "TRIPLEPOOL_VAR": f"{folder}/var",
         }
         command = [sys.executable, "manage.py", "restore", str(archive)]

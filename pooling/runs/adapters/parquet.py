@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.files.parquet import read_parquet
 from pooling.runs.adapters.base import NONE_IMPORTED, Adapter, Answers, Outside, places_by_score, rows_of_names
 
 MAGIC = b"PAR1"
@@ -46,7 +47,7 @@ def read_table(outside: Outside, wanted: Sequence[str]) -> pa.Table:
         columns = [name for name in wanted if name in schema.names]
         check_once(outside, columns, schema.names)
         texts = [name for name in columns if schema.field(name).type in (pa.string(), pa.large_string())]
-        return pq.read_table(outside.path, columns=columns, read_dictionary=texts)
+        return read_parquet(outside.path, columns, coded=texts)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise outside.refusal(f"is a damaged Parquet file ({error}); {NONE_IMPORTED}") from error
 

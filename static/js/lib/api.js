@@ -32,7 +32,13 @@ export function post(url, body) {
   return call(url, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-// For a page that is being left: a form, since a beacon cannot carry the CSRF header.
+// For a page that is being left: nobody hears the answer.
+export function postOnLeaving(url, body) {
+  const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken(), Accept: "application/json" };
+  fetch(url, { method: "POST", credentials: "same-origin", keepalive: true, headers, body: JSON.stringify(body) }).catch(() => {});
+}
+
+// For a page that is being left, and a page that takes forms: a form, since a beacon cannot carry the CSRF header.
 export function sendOnLeaving(url, fields) {
   const form = new URLSearchParams({ csrfmiddlewaretoken: csrfToken() });
   for (const [name, values] of Object.entries(fields)) for (const value of values) form.append(name, value);

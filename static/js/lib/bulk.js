@@ -15,7 +15,8 @@ export class Bulk {
     this.button = button;
     this.rows = []; // answered, and not sent yet
     button.addEventListener("click", () => this.begin());
-    addEventListener("pagehide", () => this.send());
+    // before the next page is asked for, and where only that comes (phones), when this one goes
+    for (const event of ["beforeunload", "pagehide"]) addEventListener(event, () => this.leave());
   }
 
   get isWaiting() {
@@ -39,7 +40,7 @@ export class Bulk {
       const problem = problemOf(page.drafts.linkOf(item), "N", page.config.evidence_rule, hostsOf(item));
       if (!problem) continue;
       view.goTo(item.slot);
-      return view.refuse(shown, problem);
+      return view.refuse(shown, problem, { answer: "N", said: this.button.querySelector("span").textContent, act: () => this.begin() });
     }
     this.send();
     const { active_ms, away_ms } = page.clock.lap();
@@ -74,6 +75,12 @@ export class Bulk {
     view.page.say("info", message("reopened", filled(gettext("Taken back: {n} candidates have no answer."), { n: number(rows.length) })));
     view.page.changed();
     view.goTo(rows[0].item.slot);
+  }
+
+  leave() {
+    if (!this.isWaiting) return;
+    this.send();
+    this.view.loop.outbox.leave();
   }
 
   send() {

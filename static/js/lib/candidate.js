@@ -135,7 +135,8 @@ export class CandidateRow {
     const { done, item } = this.row;
     const { drafts, config } = this.view.page;
     const isSaved = Boolean(done?.given);
-    const link = isSaved ? done.given.source_url : drafts.linkOf(item);
+    let link = isSaved ? done.given.source_url : drafts.linkOf(item);
+    if (!isSaved && !drafts.isOwn(item) && problemOf(link, "?", "never", hostsOf(item))) link = ""; // the field of the question says why
     const isOwn = isSaved ? link !== drafts.question.get(item.group) : drafts.isOwn(item);
     const whose = !isOwn ? WHOSE.question : link === drafts.own.get(item.slot) || !isSaved ? WHOSE.own : WHOSE.saved;
     this.find("[data-link]").textContent = link ? shorten(link) : config.evidence_rule === "never" || done ? "" : gettext("no link yet");
@@ -162,7 +163,8 @@ export class CandidateRow {
   refuse(problem, field = null) {
     this.say(problem);
     (field ?? this.root).focus();
-    this.error.scrollIntoView({ block: "nearest" }); // a tall row of a small screen has it below the edge
+    this.root.scrollIntoView({ block: "nearest" });
+    this.error.scrollIntoView({ block: "nearest" }); // a row that is taller than its place has it below the edge
     this.view.page.announce(problem);
   }
 
@@ -203,6 +205,7 @@ export class CandidateRow {
     if (problem) return this.refuse(problem, this.field);
     this.close();
     this.focus();
+    this.view.finish();
   }
 
   linkChanged() {

@@ -12,7 +12,6 @@ const ADJUDICATOR = {
   later: [gettext("No dispute is open yet"), ""],
 };
 const BOTH = {
-  loading: [gettext("Fetching statements"), ""],
   paused: [gettext("This campaign is paused"), gettext("It gives out no statements for a while. Your labels are saved.")],
   closed: [gettext("This campaign is closed"), gettext("It gives out no more statements. Your labels are saved.")],
   failed: [gettext("No statements came"), gettext("What went wrong stands above. Nothing is lost.")],
@@ -39,9 +38,8 @@ export class Idle {
   show(kind, seconds = null) {
     const [heading, words] = this.words[kind] ?? this.words.nothing;
     const opens = seconds === null ? "" : opening(seconds);
-    const again = kind === "closed" || kind === "loading" ? "" : gettext("This page looks again every minute.");
+    const again = kind === "closed" ? "" : gettext("This page looks again every minute.");
     this.root.querySelector("p").textContent = [words, opens, again].filter(Boolean).join(" ");
-    this.root.querySelector(".row").hidden = kind === "loading";
     const isNews = this.root.hidden || this.kind !== kind;
     this.kind = kind;
     this.root.hidden = false;

@@ -13,6 +13,9 @@ const NOTHING = {
 // What Enter in the field leads to.
 export const thenAnswer = () => message("then-answer", filled(gettext("Now answer with {yes}, {no} or {other}."), { yes: keyCap("y"), no: keyCap("n"), other: keyCap("s") }));
 
+// The same where an answer waits for the link that is there now.
+export const thenEnter = (said) => message("then-enter", filled(TOUCH.matches ? gettext("Press {answer} to answer with this link.") : gettext("Enter answers {answer} with this link."), { answer: said }));
+
 const TOUCH = matchMedia("(hover: none) and (pointer: coarse)"); // without a keyboard one pastes into the field
 
 export class LinkField {
@@ -25,6 +28,7 @@ export class LinkField {
     this.error = root.querySelector(".field-error");
     this.offers = { last: root.querySelector("[data-last]"), copied: root.querySelector("[data-copied]") };
     this.links = {};
+    this.warning = null; // what speaks against the link that is there
     if (TOUCH.matches) this.field.placeholder = this.field.dataset.touch;
     this.field.addEventListener("input", (event) => {
       this.say(null);
@@ -47,25 +51,36 @@ export class LinkField {
     this.say(null);
   }
 
-  // A link from elsewhere: pasted, or taken from an offer.
+  // A link from elsewhere: pasted, or taken from an offer. What is wrong with it is returned.
   put(link) {
     this.set(link);
-    this.check();
+    const problem = this.check();
     this.changed();
+    return problem;
   }
 
-  // Clean what is there; say what is wrong, or what speaks against it.
+  // Whether a refused link keeps the person in the field, to type another one.
+  stays(problem) {
+    const is = Boolean(problem) && document.activeElement === this.field;
+    if (is) this.field.select();
+    return is;
+  }
+
+  // Clean what is there; say and return what is wrong, or say what speaks against it.
   check() {
     const item = this.item();
     const link = this.value;
     if (this.field.value !== link) this.field.value = link;
-    if (!item || !link) return this.say(null);
+    if (!item || !link) return void this.say(null);
     const problem = problemOf(link, "?", "never", item.sources.map((source) => source.host));
     this.say(problem);
-    if (!problem) showWarning(this.error, warningOf(link, item.sources));
+    this.warning = problem ? null : warningOf(link, item.sources);
+    if (!problem) showWarning(this.error, this.warning);
+    return problem;
   }
 
   say(problem) {
+    this.warning = null;
     showProblem(this.error, problem, this.field);
   }
 

@@ -15,11 +15,11 @@ const ODD = /[\s\\\p{Cc}\p{Cf}\p{Cs}]/u;
 const SEARCHES = /^(q|query|search|searchterm|search_query)$/i;
 
 const FRONT = message("front-page", gettext("This is the site’s front page. Link to the page that shows it, if there is one."));
-const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address of a page that you found by a search here.");
-const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of a page that you found by a search here.");
+const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address of the page that shows it.");
+const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of the page that shows it.");
 const SEARCH = message("search-page", gettext("This is a search page. Its results change: link to the page that shows it, if there is one."));
 
-const FEW = 2; // sources that a refusal names
+const FEW = 3; // sites that a refusal names; of more it names none
 
 const count = (text, sign) => text.split(sign).length - 1;
 
@@ -52,16 +52,15 @@ export function cleanLink(given) {
   return bare ? `https://${bare}` : text;
 }
 
-// Where links may go: the first sources, which are the usual ones or those chosen for the relation.
+// Where links may go, if these are few: otherwise a button beside the words shows them.
 function allowedIn(hosts) {
   if (!hosts.length) return gettext("This campaign accepts no site yet.");
-  if (hosts.length <= FEW + 1) return filled(gettext("Accepted sites: {hosts}."), { hosts: hosts.join(", ") });
-  return filled(gettext("Accepted sites: {hosts} and {n} others."), { hosts: hosts.slice(0, FEW).join(", "), n: number(hosts.length - FEW) });
+  return hosts.length > FEW ? "" : filled(gettext("Accepted sites: {hosts}."), { hosts: hosts.join(", ") });
 }
 
-// Why a link cannot stand, or null. `all`: the hosts, where the words name only some of them.
+// Why a link cannot stand, or null. `all`: the hosts, where the words do not name them.
 export function problemOf(link, answer, rule, hosts) {
-  const refuse = (name, words) => ({ ...message(name, `${words} ${allowedIn(hosts)}`), all: hosts.length > FEW + 1 ? hosts : null });
+  const refuse = (name, words) => ({ ...message(name, `${words} ${allowedIn(hosts)}`.trim()), all: hosts.length > FEW ? hosts : null });
   if (!link) return REQUIRED[rule].includes(answer) ? message("no-link", answer === "Y" ? YES_NEEDS : NO_NEEDS) : null;
   if (link.length > 2000) return refuse("long", filled(gettext("The link has {n} characters, more than {most}."), { n: number(link.length), most: number(2000) }));
   if (ODD.test(link)) return refuse("odd", gettext("The link has a space, a backslash or a control character."));

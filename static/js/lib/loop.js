@@ -15,7 +15,7 @@ const COUNT = 8;
 const CHANGEABLE = 10; // the server lets the last ten be changed
 
 const RETURNED = message("returned", gettext("Returned: two other people are asked."));
-const REPORTED = message("reported", gettext("Reported. The reply will be under Reported statements."));
+const REPORTED = message("reported", gettext("Reported. You will find the reply here:"));
 const HELD = message("held", gettext("Reported. The dispute waits until a manager has answered."));
 
 export class Loop {

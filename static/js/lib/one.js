@@ -3,7 +3,7 @@
 import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE } from "./evidence.js";
 import { Fold } from "./fold.js";
-import { LinkField, thenAnswer } from "./link_field.js";
+import { LinkField, thenAnswer, thenEnter } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 import { SAID, filled, gettext } from "./words.js";
@@ -21,6 +21,7 @@ export class One {
     this.loop = page.loop;
     this.more = more;
     this.row = null;
+    this.waits = ""; // the answer that waits for a link
     this.root = document.querySelector('[data-view="one"]');
     this.find = (selector) => this.root.querySelector(selector);
     this.question = this.find("[data-question]");
@@ -33,7 +34,7 @@ export class One {
     for (const field of [this.link.field, this.passage]) field.addEventListener("keydown", (event) => event.key === "Enter" && !event.isComposing && this.leaveField());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.give("?"),
-      l: () => this.link.take("last"), c: () => this.link.take("copied"), escape: () => this.keep(),
+      l: () => this.link.take("last"), c: () => this.link.take("copied"), enter: () => this.finish(), escape: () => this.keep(),
     };
   }
 
@@ -87,8 +88,11 @@ export class One {
   }
 
   leaveField() {
+    if (this.link.stays(this.link.check())) return;
     this.focus();
-    if (this.link.value) this.page.say("info", thenAnswer());
+    if (!this.link.value) return;
+    if (this.waits && this.link.warning) this.page.say("info", thenEnter(SAID[this.waits]));
+    else if (!this.finish()) this.page.say("info", thenAnswer());
   }
 
   back(row) {
@@ -97,8 +101,9 @@ export class One {
   }
 
   paste(link) {
-    this.link.put(link);
+    if (this.link.stays(this.link.put(link))) return;
     this.question.focus(); // out of the field, so that the answer keys work
+    if (this.waits) this.page.say("info", thenEnter(SAID[this.waits]));
   }
 
   // -- questions
@@ -113,6 +118,7 @@ export class One {
 
   show(row) {
     this.row = row;
+    this.waits = "";
     const { item } = row;
     const { drafts, config } = this.page;
     this.root.removeAttribute("aria-busy");
@@ -172,15 +178,25 @@ export class One {
   check(answer) {
     const problem = problemOf(this.link.value, answer, this.page.config.evidence_rule, hostsOf(this.row.item));
     if (problem) {
+      this.waits = problem.name === "no-link" ? answer : "";
+      if (this.waits) this.page.bar.mark(answer);
       this.link.say(problem);
       this.fold.focus(this.link.field);
     }
     return !problem;
   }
 
+  // The answer that waited for a link, once there is one; whether it did.
+  finish() {
+    const { waits } = this;
+    if (!waits || !this.link.value) return false;
+    this.give(waits);
+    return true;
+  }
+
   undo() {
     const row = this.loop.lastAnswered(this.row?.done ? this.row.item.slot : null);
-    if (!row) return;
+    if (!row) return this.page.sayNoUndo();
     this.keepDraft();
     this.show(row);
   }

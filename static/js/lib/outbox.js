@@ -2,7 +2,7 @@
 // that neither a lost connection nor a closed tab loses one. One key each, so that two tabs never overwrite each
 // other; a tab takes over what a closed one left. What is sent twice is the same label (its client_id).
 
-import { post, Unreachable } from "./api.js";
+import { post, postOnLeaving, Unreachable } from "./api.js";
 import { readAll, remove, write } from "./stored.js";
 import { gettext } from "./words.js";
 
@@ -88,6 +88,16 @@ export class Outbox {
       if (!stuck.size) this.wait = FIRST_WAIT;
     } finally {
       this.sending = false;
+    }
+  }
+
+  // Send what waits although the page is being left: the first answer to each question. It stays in storage, since
+  // nobody hears what became of it; the next page sends it again.
+  leave() {
+    const slots = new Set();
+    for (const entry of this.entries()) {
+      if (!slots.has(entry.item.slot)) postOnLeaving(entry.url, this.complete(entry));
+      slots.add(entry.item.slot);
     }
   }
 

@@ -14,6 +14,7 @@ import { showKeys } from "./keymap.js";
 import { bindDialogs, bindKeys } from "./keys.js";
 import { Loop } from "./loop.js";
 import { message, show } from "./messages.js";
+import { markMore } from "./more.js";
 import { Outcomes } from "./outcomes.js";
 import { Progress } from "./progress.js";
 import { SAID, filled, gettext, ngettext, number } from "./words.js";
@@ -36,6 +37,8 @@ const changeable = (minutes) => minutes && message("changeable", filled(
 ));
 
 const changed = (before, now) => message("changed-answer", filled(gettext("Changed from {before} to {now}."), { before: SAID[before], now: SAID[now] }));
+
+const NO_UNDO = message("no-undo", gettext("Nothing to undo since this page was loaded."));
 
 const find = (selector) => document.querySelector(selector);
 
@@ -76,6 +79,7 @@ export class Page {
     document.addEventListener("blocked", (event) => this.say("info", event.detail));
     this.clipboard = new Clipboard(find("[data-clipboard]"), (link) => this.area.hidden || this.view.copied(link));
     showKeys();
+    markMore(document.querySelectorAll(".zone-read, .zone-question, .zone-head, .zone-disputes, .dispute-rows, dialog"));
     bindDialogs();
     bindKeys((name) => (this.area.hidden ? all[{ g: "guidelines", "?": "keys", u: "undo" }[name]] : this.view.keys[name] ?? shared[name]), (field) => {
       field.blur();
@@ -107,6 +111,12 @@ export class Page {
   // A press that was meant for the question before.
   tooFast() {
     this.bar.tooFast((told) => this.say("info", told));
+  }
+
+  // Answers from before the page was loaded are not in its memory; the server still lets them be changed.
+  sayNoUndo() {
+    const { labels } = this.config.urls;
+    this.say("info", NO_UNDO, labels && { href: labels, label: gettext("My labels") });
   }
 
   flag() {

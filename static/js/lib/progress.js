@@ -70,11 +70,14 @@ export class Progress {
 
   draw() {
     const parts = [["session", filled(gettext("{n} in this session"), { n: number(this.session) })], ["pace", this.pace()]];
+    const alike = new Set(); // numbers that say nothing beside that of today
     if (this.told) {
       const { left, disputes } = this.told;
       const [today, total] = (this.asks ? [this.told.today, this.told.total] : [this.told.decided_today, this.told.decided]).map((n) => n + this.ahead);
       parts.push(this.asks ? this.ofGoal(today) : ["decided-today", filled(ngettext("{n} decision today", "{n} decisions today", today), { n: number(today) })]);
       parts.push(["total", filled(gettext("{n} by you"), { n: number(total) })]);
+      if (!this.session || this.session === today) alike.add("session");
+      if (total === today) alike.add("total");
       const open = Math.max((this.asks ? left : disputes) - this.ahead, 0);
       const inFull = this.asks ? ngettext("{n} statement left for you", "{n} statements left for you", open) : ngettext("{n} dispute left", "{n} disputes left", open);
       const words = NARROW.matches ? gettext("{n} left") : inFull;
@@ -86,6 +89,7 @@ export class Progress {
     this.text.replaceChildren(...parts.filter(([, words]) => words).map(([name, words]) => {
       const made = document.createElement("span");
       show(made, message(name, words));
+      made.hidden = alike.has(name);
       return made;
     }));
   }

@@ -5,12 +5,12 @@ import { fillCard } from "./card.js";
 import { fillSearches, hostsOf, RULE, shorten } from "./evidence.js";
 import { CandidateRow } from "./candidate.js";
 import { Fold } from "./fold.js";
-import { LinkField, thenAnswer } from "./link_field.js";
+import { LinkField, thenAnswer, thenEnter } from "./link_field.js";
 import { problemOf } from "./links.js";
 import { message } from "./messages.js";
 import { SAID, filled, gettext, ngettext, number } from "./words.js";
 
-const WIDE = matchMedia("(min-width: 721px)");
+const TYPES = matchMedia("(min-width: 721px), (pointer: fine)"); // there is a keyboard, or room for the field
 
 export class Rows {
   constructor(page) {
@@ -18,6 +18,7 @@ export class Rows {
     this.loop = page.loop;
     this.group = null;
     this.at = null; // slot of the row that keys are about; none when all are answered
+    this.waits = null; // what waits for a link to it: {answer, said, act()}
     this.rows = new Map(); // slot: CandidateRow
     this.searchesBoth = false; // rows search for their candidate alone, or together with what the question names
     this.root = document.querySelector('[data-view="group"]');
@@ -35,15 +36,18 @@ export class Rows {
         if (event.key !== "Enter") return;
         event.preventDefault(); // the button that may get the focus is not to be pressed by this
         if (!field.value && this.goOn()) return;
+        if (this.link.stays(this.link.check())) return;
         this.focus();
-        if (this.link.value && this.current()) this.page.say("info", thenAnswer());
+        if (!this.link.value || !this.current()) return;
+        if (this.waits && this.link.warning) this.page.say("info", thenEnter(this.waits.said));
+        else if (!this.finish()) this.page.say("info", thenAnswer());
       });
     }
     this.nextButton.addEventListener("click", () => this.goOn());
     this.keys = {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       r: () => this.bulk.begin(), e: () => this.current() && this.rows.get(this.at).openLink(),
-      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.goOn() || this.sayOpen(),
+      arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.finish() || this.goOn() || this.sayOpen(),
     };
   }
 
@@ -90,6 +94,7 @@ export class Rows {
 
   focus() {
     const shown = this.rows.get(this.at);
+    if (this.link.error.dataset.message === "no-link") this.link.say(null); // the row says it
     if (shown) shown.focus();
     else if (!this.nextButton.hidden) this.nextButton.focus();
     else this.find("[data-group]").focus();
@@ -105,8 +110,9 @@ export class Rows {
     if (shown?.isLinkOpen) {
       shown.setLink(link);
       shown.say(problemOf(link, "?", "never", hostsOf(shown.row.item)));
-    } else this.link.put(link);
+    } else if (this.link.stays(this.link.put(link))) return;
     this.focus();
+    if (this.waits) this.page.say("info", thenEnter(this.waits.said));
   }
 
   // -- the question
@@ -207,6 +213,7 @@ export class Rows {
     this.page.forget("changing"); // it was about the row before
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
+    this.waits = null;
     this.rows.get(slot)?.activate(true);
     document.querySelector("[data-about]").textContent = this.rows.get(slot)?.candidate.label ?? "";
     this.page.bar.enable(slot !== null);
@@ -214,7 +221,8 @@ export class Rows {
   }
 
   markBar() {
-    this.page.bar.mark(this.rows.get(this.at)?.isAsking ? "?" : this.loop.rows.get(this.at)?.done?.given?.answer ?? "");
+    const given = this.loop.rows.get(this.at)?.done?.given?.answer ?? "";
+    this.page.bar.mark(this.rows.get(this.at)?.isAsking ? "?" : this.waits?.answer ?? given);
   }
 
   goTo(slot) {
@@ -255,7 +263,8 @@ export class Rows {
     const link = answer === "?" ? "" : page.drafts.linkOf(row.item);
     const passage = answer === "?" ? "" : page.drafts.passageOf(row.item);
     const problem = problemOf(link, answer, page.config.evidence_rule, hostsOf(row.item));
-    if (problem) return this.refuse(shown, problem);
+    if (problem) return this.refuse(shown, problem, { answer, said: SAID[answer], act: () => this.give(answer) });
+    this.waits = null;
     shown.close();
     const was = row.done?.given;
     if (row.done?.state === "refused" || !was || was.answer !== answer || was.source_url !== link || was.passage !== passage || was.comment !== comment) {
@@ -272,16 +281,32 @@ export class Rows {
     this.advance(open);
   }
 
-  // Where a link is missing, the field for it waits; on a phone it would unfold over the row that says so.
-  refuse(shown, problem) {
-    const field = shown.isLinkOpen ? shown.field : this.link.field;
-    shown.refuse(problem, problem.name === "no-link" && WIDE.matches ? field : null);
+  // The answer that waited for a link, once there is one; whether it did.
+  finish() {
+    const row = this.current();
+    const { waits } = this;
+    if (!waits || !row || !this.page.drafts.linkOf(row.item)) return false;
+    waits.act();
+    return true;
+  }
+
+  // Where a link is missing, the field for it waits, and the answer with it; what is typed must not be taken for keys.
+  // Without a keyboard the field would only unfold over the row that says so. waits: what Enter does with a link.
+  refuse(shown, problem, waits) {
+    const isMissing = problem.name === "no-link";
+    this.waits = isMissing && shown === this.rows.get(this.at) ? waits : null;
+    this.markBar();
+    shown.refuse(problem, isMissing && TYPES.matches && shown.isLinkOpen ? shown.field : null);
+    if (!isMissing || shown.isLinkOpen) return;
+    if (!TYPES.matches) return shown.root.scrollIntoView({ block: "start" }); // whom it is about
+    this.fold.focus(this.link.field);
+    this.link.say(problem); // here too: on a small screen it unfolded over the row
   }
 
   undo() {
     if (this.bulk.isWaiting) return this.bulk.takeBack();
     const row = this.loop.lastAnswered(this.current()?.done ? this.at : null);
-    if (!row) return;
+    if (!row) return this.page.sayNoUndo();
     const { group, slot } = row.item;
     if (group === this.group) this.goTo(slot);
     else this.showGroup(group, slot);

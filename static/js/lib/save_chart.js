@@ -1,6 +1,7 @@
 // Saves a chart as it is drawn: the wide drawing, or small ones in rows, with the colours of the page written into it.
 const WIDTH = 760, MARGIN = 16, SCALE = 2;
 const SVG = "http://www.w3.org/2000/svg";
+const NOT_IN_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu; // a name may have one, a page shows it, no file of XML holds it
 const COPIED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 // A file has no style sheet: what the page's gives each element becomes its attributes.
@@ -55,7 +56,7 @@ async function asPng(source, { width, height }) {
 
 export async function save(chart, format, name) {
   const { sheet, size } = sheetOf(chart);
-  const source = new Blob([new XMLSerializer().serializeToString(sheet)], { type: "image/svg+xml" });
+  const source = new Blob([new XMLSerializer().serializeToString(sheet).replace(NOT_IN_XML, "\ufffd")], { type: "image/svg+xml" });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(format === "png" ? await asPng(source, size) : source);
   link.download = `${name}.${format}`;

@@ -9,6 +9,14 @@ function fit(wrap) {
   const fits = wrap.firstElementChild.offsetWidth <= wrap.clientWidth + 1;
   wrap.classList.toggle("fits", fits);
   wrap.classList.toggle("scrolls", !fits);
+  fade(wrap);
+}
+
+// It fades at a side where it goes on.
+function fade(wrap) {
+  const left = Math.abs(wrap.scrollLeft); // negative where one reads from right to left
+  wrap.classList.toggle("more-before", left > 2);
+  wrap.classList.toggle("more-after", wrap.scrollWidth - wrap.clientWidth - left > 2);
 }
 
 function nameOf(heading) {
@@ -73,6 +81,7 @@ function prepare() {
     prepared.add(wrap);
     if (wrap.dataset.columns) choiceOf(wrap);
     sizes.observe(wrap);
+    wrap.addEventListener("scroll", () => fade(wrap), { passive: true });
   }
 }
 prepare();
@@ -82,5 +91,5 @@ new MutationObserver(prepare).observe(document.body, { childList: true, subtree:
 export function withoutChoices(part) {
   for (const choice of part.querySelectorAll(".column-choice")) choice.remove();
   for (const cell of part.querySelectorAll("th[hidden], td[hidden]")) cell.removeAttribute("hidden");
-  for (const wrap of part.querySelectorAll(".table-wrap")) wrap.classList.remove("fits", "scrolls");
+  for (const wrap of part.querySelectorAll(".table-wrap")) wrap.classList.remove("fits", "scrolls", "more-before", "more-after");
 }

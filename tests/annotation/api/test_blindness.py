@@ -22,6 +22,7 @@ from annotation.labelling.submit import submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
+from annotation.quality.checks import draw_recheck
 from core.people.tokens import create_token
 from pooling.graphs.opening import open_graph
 from tests.annotation.api.calls import (
@@ -46,6 +47,7 @@ from tests.annotation.factories import (
     LINK,
     World,
     answer,
+    claim,
     decide,
     label_and_release,
     make_large,
@@ -208,8 +210,6 @@ def test_gold_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann, g
 
 
 def test_recheck_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann) -> None:
-    from annotation.quality.checks import draw_recheck
-
     first, *_, last = world.campaign.items.order_by("order")
     label_and_release(world, first, ben="Y", cleo="Y")
     draw_recheck(world.campaign, world.ann, 1)
@@ -218,6 +218,41 @@ def test_recheck_cannot_be_told_from_an_item_by_anything_done_with_it(world, ann
     assert [set(item) for item in items] == [ITEM] * 6
     assert traced(ann, items[0]) == traced(ann, items[-1])
     assert last.slots.filter(annotator=world.ann).exists()
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_recheck_does_not_show_in_the_number_of_questions(world, ann, count) -> None:
+    """Questions of one candidate each: as many come as were asked for, with re-checks among them and without."""
+    large = make_large(world, [1] * 20, 0)
+    url = CLAIM.replace("p1", "large")
+    large.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    large.members.create(person=world.cleo, role="annotator", consented_at=timezone.now())
+    for user in (world.ben, world.cleo):
+        for slot in claim(large, user, 4):
+            answer(user, slot)
+    draw_recheck(large, world.ann, 4)
+    held = len(post(ann, url, {"count": 2}).json()["items"])
+    assert held == 2 and Check.objects.filter(state="leased").count() == 1
+    assert len(post(ann, url, {"count": 2}).json()["items"]) == 2
+    seen = []
+    while items := post(ann, url, {"count": count}).json()["items"]:
+        seen.append(len(items))
+        for item in items:
+            assert post(ann, SUBMIT, given(item)).status_code == 201
+    assert set(seen[1:-1]) <= {count} and sum(seen) == 16 + 4
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_recheck_drawn_while_the_hand_is_full_waits(world, ann, count) -> None:
+    large = make_large(world, [4] * 6, 0)
+    url = CLAIM.replace("p1", "large")
+    for user in (world.ben, world.cleo):
+        large.members.create(person=user, role="annotator", consented_at=timezone.now())
+        for slot in claim(large, user, 4):
+            answer(user, slot)
+    held = post(ann, url, {"count": count}).json()["items"]
+    draw_recheck(large, world.ann, 4)
+    assert post(ann, url, {"count": len(held)}).json()["items"] == held
 
 
 def test_gold_does_not_show_in_the_counts_of_leases(world, ann, gold) -> None:

@@ -16,7 +16,7 @@ from tests.postgres import own_database
 
 ROUNDS = 40
 REQUESTS = ("a wrong lease", "a refused link", "renewed", "repeated", "a refused change")
-TIMED = ("a refused link", "renewed", "repeated", "a refused change")  # some minutes; a wrong lease looks up less
+TIMED = ("a refused link", "renewed", "repeated", "a refused change")  # a wrong lease looks up less
 Told = dict[str, Any]
 
 
@@ -42,7 +42,7 @@ def outside(one: Told) -> list[float]:
 
 
 @pytest.mark.postgres
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", TIMED)
 def test_checks_and_slots_take_the_same_time_and_look_the_same(
     told: Told, tmp_path: Path, migrated_postgres: str, name: str

@@ -37,6 +37,20 @@ def test_four_keys_and_a_paste_answer_seven_candidates(world, open_page) -> None
     assert given == [("Y", LINK, False), *[("N", LINK, True)] * 6]
 
 
+def test_no_for_the_remaining_ones_waits_for_a_link_too(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    press(page, "r")
+    shows(page.locator('[data-view="group"] .field-error').first, "no-link")
+    expect(page.locator('[data-bar] [data-answer="N"]')).to_have_attribute("aria-pressed", "true")
+    page.locator("#question-link").fill(LINK)
+    page.locator("#question-link").press("Enter")
+    shows(notice(page, "info"), "bulk")
+    press(page, "Enter")
+    saved(page, 7)
+    assert set(Label.objects.values_list("answer", "source_url")) == {("N", LINK)}
+
+
 def test_undo_takes_all_of_them_back_and_nothing_is_sent(no_links, open_page) -> None:
     page = open_page(no_links.ann, view="group")
     ready(page)
@@ -81,6 +95,19 @@ def test_leaving_the_page_keeps_them(no_links, open_page) -> None:
     page.reload()
     saved(page, 7)
     assert Label.objects.filter(is_bulk=True).count() == 7
+
+
+def test_going_to_another_page_sends_all_of_them(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "r")
+    page.locator('.loop-top a[href="/"]').first.click()
+    page.wait_for_url("**/")
+    saved(page, 7)  # without another look at the loop
+    assert Label.objects.filter(is_bulk=True).count() == 7
+    page.go_back()  # what the browser has kept is sent again, and is the same
+    ready(page)
+    assert Label.objects.count() == 7
 
 
 def test_missing_link_is_told_at_the_first_row(world, open_page) -> None:

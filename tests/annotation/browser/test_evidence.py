@@ -1,7 +1,5 @@
 """Evidence: the side window, addresses as people paste them, the clipboard, and what the source says."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -159,7 +157,7 @@ def test_passage_of_the_question_goes_with_its_link_only(world, open_page) -> No
 
 
 @pytest.mark.parametrize(("language", "width"), [("en", 1280), ("de", 360)])
-def test_a_refused_link_names_few_sites_and_opens_the_list_of_all(world, open_page, language, width) -> None:
+def test_a_refused_link_leads_to_the_list_of_accepted_sites(world, open_page, language, width) -> None:
     Preferences.objects.create(person=world.ann, language=language)
     page = open_page(world.ann, width=width)
     ready(page)
@@ -167,8 +165,7 @@ def test_a_refused_link_names_few_sites_and_opens_the_list_of_all(world, open_pa
     error = page.locator("#link-error")
     shows(error, "not-verified")
     hosts = list(world.campaign.sources.order_by("pk").values_list("host", flat=True))
-    words = re.findall(r"[\w.-]+\w", error.inner_text())
-    assert [host for host in hosts if host in words] == hosts[:2] and str(len(hosts) - 2) in words
+    assert error.evaluate("(it) => it.scrollHeight <= it.clientHeight")  # all of its words are in sight
     shoot(page, f"refused-{language}-{width}")
     expect(error.locator("button")).to_be_in_viewport(ratio=1)
     error.locator("button").click()

@@ -61,6 +61,19 @@ def test_missing_link_puts_the_cursor_into_its_field(world, open_page) -> None:
     expect(row_at(page).locator("[data-own-link]")).to_be_focused()
 
 
+def test_refused_link_of_the_question_is_offered_to_no_row(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    field = page.locator("#question-link")
+    field.fill("https://example.com/sun")
+    field.press("Enter")
+    expect(field).to_be_focused()
+    expect(rows(page).first.locator("[data-whose]")).to_have_text("")
+    field.fill(LINK)
+    field.press("Enter")
+    shows(rows(page).locator("[data-whose]"), *["question"] * 7)
+
+
 def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> None:
     page = open_page(world.ann, view="group")
     ready(page)
@@ -145,7 +158,10 @@ def test_enter_in_the_link_field_does_not_press_the_next_question(no_links, open
     ready(page)
     first = page.locator("#group-question").inner_text()
     press(page, *"yyyyyyy")
-    page.locator("#question-link").fill("example.com")
+    page.locator("#question-link").fill("example.com")  # which is refused
+    press(page, "Enter")
+    expect(page.locator("#question-link")).to_be_focused()
+    page.locator("#question-link").fill(LINK)
     press(page, "Enter")
     expect(page.locator("[data-next]")).to_be_focused()
     assert page.locator("#group-question").inner_text() == first
@@ -410,7 +426,7 @@ def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_pa
     page.locator("#question-link").fill("https://example.com/a")
     expect(passage).to_be_visible()
     press(page, "Enter")
-    expect(passage).to_be_hidden()
+    expect(page.locator("#question-link")).to_be_focused()
     shows(page.locator("#question-link-error"), "not-verified")
     expect(page.locator("#question-link-error")).to_be_visible()
     assert page.locator(".zone-rows").bounding_box() == zone

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
+from annotation.people.simulated import NAME
 from annotation.quality.annotators import Annotator, Work
 from annotation.quality.kernel import Share
 from annotation.quality.standing_out import standing_out, worst_first
@@ -51,8 +53,24 @@ def test_overturned_goes_before_gold():
     assert (found.first, found.gold) == (rows[0], rows[1])
 
 
+def hasty_among(*rows: tuple[str, int, int]) -> str | None:
+    found = standing_out([Annotator(User(username=n), "", Work([1000] * of, num_quick=quick)) for n, quick, of in rows])
+    return found.hasty.person.username if found.hasty else None
+
+
+def test_hasty_one_surely_read_too_few_of_the_questions():
+    assert hasty_among(("ann", 28, 100), ("ben", 29, 100)) == "ben"  # at least 20.1 % and 21.0 %
+    assert hasty_among(("ann", 27, 100)) is None  # at least 19.3 %
+    assert hasty_among(("ann", 2, 3)) == "ann" and hasty_among(("ann", 1, 3)) is None  # at least 20.8 %; 6.1 %
+
+
+def test_simulated_person_is_not_hasty():
+    person = User(username=f"{NAME}1", password=make_password(None))
+    assert standing_out([Annotator(person, "", Work([1000] * 50, num_quick=50))]).hasty is None
+
+
 def test_nobody_answered():
-    assert standing_out([]) == (None, None, Share(0, 0), 0, None)
+    assert standing_out([]) == (None, None, Share(0, 0), 0, None, None)
 
 
 def test_people_without_a_label_are_last():

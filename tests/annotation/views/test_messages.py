@@ -47,6 +47,13 @@ def test_home_counts_answers_of_the_last_days(world, as_user) -> None:
     assert not read(as_user(world.ann).get(URL)).has("new")
 
 
+def test_a_reply_is_new_until_it_was_shown(world, as_user) -> None:
+    answer_flag(report_of(world, world.ann), "yes", by=world.manager)
+    assert read(as_user(world.ann).get(URL)).has("new")
+    assert not read(as_user(world.ann).get(URL)).has("new")
+    assert new_answers(as_user(world.ann)) == []
+
+
 @pytest.mark.parametrize(
     ("who", "status"),
     [("nobody", 302), ("stranger", 404), ("ann", 200), ("ada", 200), ("manager", 403), ("researcher", 403)],

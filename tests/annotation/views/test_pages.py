@@ -65,6 +65,7 @@ def test_loop_page_tells_its_script_where_to_go_and_no_more(world, as_user, page
         "flag",
         "give_back",
         "messages",
+        "labels",
         "guidelines",
         "login",
     }
@@ -96,7 +97,11 @@ def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
     response = client.post("/campaigns/p1/labels", form)
     label_of_ann = Label.objects.get(annotator=world.ann)
     why = refusal(lambda: change(world.ann, label_of_ann.client_id, GivenAnswer(uuid4(), "N", "https://evil.example/")))
-    assert read(response, 422).texts(tag="div", role="alert") == why
+    refused = read(response, 422)
+    assert refused.texts(tag="div", role="alert") == why
+    hosts = [source.host for source in world.campaign.sources.order_by("pk")]
+    assert [host.text for host in refused.one("hosts").all(tag="li")] == hosts
+    assert "Yes" in refused.texts(tag="label")
     response = client.post("/campaigns/p1/labels", form | {"source_url": LINK})
     assert (response.status_code, response["Location"]) == (302, "/campaigns/p1/labels")
     assert Label.objects.get(annotator=world.ann, superseded_by=None).answer == "N"

@@ -108,6 +108,19 @@ def test_pool_without_campaign_is_404(world, as_user):
     assert [client.get(f"/pools/none/campaign/{path}").status_code for path in paths] == [404] * 4
 
 
+@pytest.mark.parametrize("took", [1999, 2000])
+def test_person_who_cannot_have_read_the_questions_is_named(world, items, as_user, took):
+    for item in items[:4]:
+        label_and_release(world, item, ann="Y")
+    Label.objects.update(active_ms=took)
+    shown = read(page(as_user(world.manager), "annotators"))
+    assert shown.has("hasty") == (took < 2000)
+    if took < 2000:
+        said = shown.one("hasty")
+        assert said.one(tag="a")["href"] == f"/pools/p1/campaign/annotators/{world.ann.pk}"
+        assert numbers(said.text)[:2] == ["100.0", "4"]
+
+
 # -- agreement -----------------------------------------------------------------------------------------------------
 
 
@@ -203,6 +216,7 @@ def test_annotators_page_has_a_row_for_each_person(world, items, as_user):
 def test_annotators_page_names_the_person_to_look_at_first(world, items, as_user):
     client = as_user(world.manager)
     label_all(world, items, "YYYYYY", "NNNNNN")
+    Label.objects.update(active_ms=5000)
     assert not read(page(client, "annotators")).one("standing-out").all(tag="a")
     decide(world, ada="N")
     found = read(page(client, "annotators")).one("standing-out")

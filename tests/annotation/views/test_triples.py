@@ -75,6 +75,38 @@ def test_each_word_is_looked_for_in_names_keys_and_relation(world, manager, text
     assert found(read(manager.get(URL, {"q": text}))) == expected
 
 
+def test_a_pasted_statement_finds_its_item(world, manager) -> None:
+    graph = open_graph(world.pool.graph)
+    items = {i.pk: i.triple for i in world.campaign.items.select_related("triple")}
+    for pk, triple in items.items():
+        subject, object_ = graph.label(triple.head), graph.label(triple.tail)
+        assert found(read(manager.get(URL, {"q": f"Is it true that {subject} once lived in {object_}?"}))) == [pk]
+    # part of a longer word is no name
+    subject, object_ = graph.label(triple.head), graph.label(triple.tail)
+    assert not found(read(manager.get(URL, {"q": f"Is it true that {subject}x once lived in {object_}?"})))
+
+
+def test_the_list_of_disputes_is_named_so(world, manager) -> None:
+    assert read(manager.get(URL, {"state": "disputed"})).one(tag="h1").text == "Disputes"
+    assert read(manager.get(URL)).one(tag="h1").text == "Items"
+
+
+def test_a_dispute_says_how_its_answers_differ_and_since_when(world, manager, django_assert_num_queries) -> None:
+    first, second, third = world.campaign.items.order_by("order")[:3]
+    label_item(world, first, ann="Y", ben="N")
+    label_item(world, second, ann="N", ben="?")
+    label_item(world, third, ann="N", ben="N")
+    change(world.ann, Label.objects.get(annotator=world.ann, item=second).client_id, GivenAnswer(uuid4(), "Y", LINK))
+    Label.objects.filter(item=second, annotator=world.ben).update(created_at="2026-11-02T08:00Z")
+    Label.objects.filter(item=second, annotator=world.ann).update(created_at="2026-11-03T10:12Z")
+    with django_assert_num_queries(12):  # one more than without a dispute
+        page = read(manager.get(URL))
+    said = [one.text for one in page.all("dispute")]
+    assert [text.split(",")[0] for text in said] == ["yes and no", "yes and can't tell"]
+    assert "3 Nov 2026, 10:12" in said[1]
+    assert page.rows[2][2] == ItemState.SETTLED.label
+
+
 def test_filters_by_state_person_and_relation(world, manager) -> None:
     one, two, three = world.campaign.items.order_by("order")[:3]
     label_item(world, one, ann="Y", ben="Y")

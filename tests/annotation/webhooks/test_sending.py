@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import socket
 import ssl
+import threading
 import time
 from pathlib import Path
 
@@ -79,6 +82,29 @@ def test_server_that_drips_is_left_in_time(receiver, monkeypatch) -> None:
     began = time.monotonic()
     outcome = send(receiver)
     assert outcome == (None, sending._LATE) and time.monotonic() - began < 3
+
+
+def test_server_that_drips_within_the_handshake_is_left_in_time(settings, monkeypatch) -> None:
+    """As above, but the encryption is never agreed on; the time to connect counts too."""
+    monkeypatch.setattr(sending, "SECONDS", 1.0)
+    connect = socket.create_connection
+    monkeypatch.setattr(socket, "create_connection", lambda *args: time.sleep(0.8) or connect(*args))
+    settings.WEBHOOK_PRIVATE_HOSTS = ["127.0.0.1"]
+
+    def drip(server: socket.socket) -> None:
+        there, _ = server.accept()
+        with contextlib.suppress(OSError):
+            there.sendall(b"\x16\x03\x03\x10\x00")  # a record of 4 kB begins
+            for _ in range(50):
+                there.sendall(b"\x02")
+                time.sleep(0.1)
+        there.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=drip, args=[server], daemon=True).start()
+        began = time.monotonic()
+        outcome = send_message(f"https://127.0.0.1:{server.getsockname()[1]}/", "s", "test", "1", b"")
+    assert outcome == (None, sending._LATE) and time.monotonic() - began < 1.5
 
 
 def test_endless_body_is_not_read(receiver) -> None:

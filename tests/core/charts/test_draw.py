@@ -13,6 +13,7 @@ from core.charts.draw import chart_html, drawing
 from core.charts.frame import HALF, NARROW, WIDE
 from core.charts.grid import columns
 from core.charts.labels import width_of
+from tests.pages.test_theme import DARK, LIGHT, contrast
 
 EVIL = '</svg><script>alert("1")</script>'
 SYSTEMS = ["transe", "rotate", "complex"]
@@ -240,6 +241,25 @@ def test_a_matrix_spans_its_own_values_without_the_diagonal():
     opacity = {one.find("title").text: one.get("fill-opacity") for one in cells}  # type: ignore[union-attr]
     assert opacity["complex, rotate: 0.78"] == "0.06" and opacity["transe, complex: 0.90"] == "0.90"
     assert opacity["transe: 1.00"] is None and opacity["rotate, complex: –"] is None
+
+
+def test_the_text_of_a_cell_is_readable_on_its_colour():
+    """Compute the contrast of black and white on the blend of each series with the ground, in both themes."""
+    data = {"rows": [str(k) for k in range(101)], "columns": ["MRR"], "values": [[k / 100] for k in range(101)]}
+    drawn = [one for one in parsed("matrix", data)[0].iter() if one.get("class", "").startswith("cell")]
+    shades = [float(one.get("fill-opacity", "")) for one in drawn if one.get("class") == "cell"][:101]
+    kinds = [one.get("class", "") for one in drawn if one.get("class", "").startswith("cell-text")]
+    assert {*kinds} == {"cell-text", "cell-text half", "cell-text deep"} and len(kinds) == 101
+    for theme, low, deep in ((LIGHT, "#000000", "#ffffff"), (DARK, "#ffffff", "#121212")):
+        inks = {"cell-text": low, "cell-text half": "#000000", "cell-text deep": deep}
+        for shade, kind in zip(shades, kinds, strict=True):
+            ground = mixed(theme["--series-1"], theme["--surface"], shade)
+            assert contrast(inks[kind], ground) >= 4.5, (shade, kind)
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 def test_the_smaller_a_p_value_the_darker():

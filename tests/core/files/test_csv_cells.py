@@ -8,7 +8,7 @@ import pytest
 from core.files.csv_cells import csv_of, safe_cell
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@pytest.mark.parametrize("start", [*"=+-@＝＋－＠", "\t", "\r", "\n"])
 def test_cell_that_begins_a_formula_gets_an_apostrophe(start):
     assert safe_cell(f"{start}1+1") == f"'{start}1+1"
 

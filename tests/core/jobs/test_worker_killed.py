@@ -20,6 +20,8 @@ from django.conf import settings
 from core.jobs.worker import start_worker, stop_worker
 from pooling.scoring.checkpoints import read_checkpoint
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = ("DATABASE_URL", "CELERY_BROKER_URL", "ARTIFACT_ROOT")  # not in the folder of a site
 EPOCHS, BATCH = 24, 32  # an epoch takes some 0.3 s: time enough to kill the worker in the middle of training
 PREPARE = f"""
@@ -158,7 +160,6 @@ def test_a_worker_killed_in_training_is_noticed_and_its_job_goes_on(site: Site):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.slow
 def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
     site.set_epochs(5000)
     worker = site.start()
@@ -172,7 +173,6 @@ def test_a_worker_that_is_stopped_in_training_leaves_no_process(site: Site):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.slow
 def test_work_gives_its_job_back_when_it_is_stopped_and_ends_when_it_is_idle(site: Site):
     site.set_epochs(80)
     command = [sys.executable, "manage.py", "work", "--processes", "1", "--max-idle", "3"]
@@ -197,7 +197,6 @@ def processes_of(worker: subprocess.Popen[bytes]) -> set[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.slow
 def test_a_worker_whose_waiting_process_is_killed_ends_and_the_next_does_the_jobs(site: Site):
     site.set_epochs(1)
     first = site.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from scipy.stats import ttest_rel
 from evaluation.analyses import tukey_hsd
 from evaluation.analyses.discriminative import ANALYSIS
 from evaluation.measures.question_sums import question_sums
+from evaluation.measures.registry import parse_measure
 from evaluation.sections.section import Context, Section
 from evaluation.statistics.t_tests import clustered_t_tests
-from evaluation.statistics.tukey_hsd import randomised_tukey
+from evaluation.statistics.tukey_hsd import RandomisedTests, randomised_tukey
 from pooling.models import Pool, Run
 from tests.evaluation.cases import (
     columns_of,
@@ -128,6 +130,27 @@ def test_matrix_has_the_pairs_bold_that_stay_below_alpha_after_holm(labelled: Po
     assert bool(below) == (times == 4)
     best = {tuple(at) for at in sections["discriminative-matrix"].tables[0].best}
     assert best == {(i, j + 1) for i, j in below} | {(j, i + 1) for i, j in below}
+
+
+@pytest.mark.parametrize(
+    ("p", "left_out", "told"),
+    [
+        ([0.01, 0.02, 0.9], [], " B is best, and told apart from A, not from C."),
+        ([0.9, 0.02, 0.9], [], " B is best, and not told apart from A and C."),
+        ([0.01, 0.9, 0.01], [], " B is best, and told apart from every other system."),
+        ([np.nan, 0.03, np.nan], [1], " C is best, and told apart from every other system."),
+        ([np.nan, np.nan, np.nan], [0, 1, 2], ""),
+    ],
+)
+def test_hsd_says_whether_the_first_place_is_sure(monkeypatch, p, left_out, told):
+    monkeypatch.setattr(tukey_hsd, "shown_name", str)
+    first, second = np.triu_indices(3, 1)
+    hsd = RandomisedTests(first, second, np.zeros(3), np.array(p), 200, 9, np.array(left_out, dtype=np.intp))
+    context = SimpleNamespace(systems=["A", "B", "C"], settings=SimpleNamespace(alpha=0.05))
+    measure = parse_measure("map@20")
+    assert tukey_hsd._first_place(context, np.array([0.1, 0.4, 0.3]), hsd, measure) == told
+    lower = parse_measure("micro_mr")
+    assert tukey_hsd._first_place(context, -np.array([0.1, 0.4, 0.3]), hsd, lower) == told
 
 
 def test_tukey_hsd_is_that_of_the_kernel_with_the_seed_of_the_page(labelled: Pool):

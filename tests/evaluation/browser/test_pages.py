@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -244,6 +245,17 @@ def test_a_chart_comes_as_a_file(page: Page, kind: str):
     content = download.value.path().read_bytes()
     assert download.value.suggested_filename.endswith(f".{kind}")
     assert content.startswith(b"<svg" if kind == "svg" else b"\x89PNG") and len(content) > 2000
+
+
+def test_a_name_with_signs_that_no_xml_holds_still_gives_a_file(page: Page):
+    page.goto(f"{PAGE}/measures")
+    page.locator("[data-chart] svg.drawing.wide text").first.evaluate(
+        r"one => { one.textContent = 'A\ufffeB\u0001C\u{1f600}'; }"
+    )
+    with page.expect_download() as download:
+        page.locator("[data-format=svg]").first.click()
+    texts = [one.text for one in ElementTree.parse(download.value.path()).iter("{http://www.w3.org/2000/svg}text")]
+    assert "A\ufffdB\ufffdC\U0001f600" in texts
 
 
 def test_the_two_rankings_of_the_overview_come_as_a_file(page: Page, labelled: Pool):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -116,6 +117,23 @@ def test_the_trial_restore_is_of_the_archive(tmp_path: Path):
         backup._restorable(tmp_path / "bad.tar")
     assert str(caught.value) == "The trial restore failed, so that no backup was kept."
     assert [path.name for path in tmp_path.iterdir() if path.name != "artifacts"] == ["bad.tar"]
+
+
+def test_the_trial_restore_leaves_the_store_of_the_site_alone(tmp_path: Path, monkeypatch):
+    """Which is never empty: a restore into it is refused, and so every backup would be."""
+    shared = tmp_path / "shared"
+    (shared / "graphs").mkdir(parents=True)
+    (shared / "graphs" / "a").write_text("of the site")
+    monkeypatch.setenv("ARTIFACT_STORE", f"file://{shared}")
+    given = {}
+
+    def done(command, *, env, **rest):
+        given.update(env)
+        return subprocess.CompletedProcess(command, 0, "")
+
+    monkeypatch.setattr(backup.subprocess, "run", done)
+    backup._restorable(tmp_path / "a.tar")
+    assert given["ARTIFACT_STORE"] == "" and given["ARTIFACT_ROOT"].startswith(str(tmp_path))
 
 
 def test_import_test_set_prints_counts_and_what_comes_next(town: Graph, tmp_path: Path):

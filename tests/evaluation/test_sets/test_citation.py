@@ -19,7 +19,7 @@ from evaluation.labels.licences import check_licence
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.labels.terms import Creator, edit_terms, terms_of
 from evaluation.models import Qrels, Terms
-from evaluation.test_sets.citation import citation_lines, datacite, suggested_citation
+from evaluation.test_sets.citation import bibtex, citation_lines, datacite, suggested_citation
 from evaluation.test_sets.export import export_test_set
 from pooling.models import Pool
 
@@ -71,6 +71,23 @@ def test_a_citation_is_suggested_from_what_the_terms_say(qrels: Qrels):
     edit_terms(qrels, "nobody", creators=[], url="", citation="")
     bare = suggested_citation(qrels, terms_of(qrels))
     assert bare.startswith("Completed test set") and f"({terms.created_at:%Y}). Version 1.0.1. SHA-256" in bare
+
+
+def test_bibtex_has_the_terms_with_signs_escaped(qrels: Qrels):
+    edit_terms(qrels, "nobody", creators=[ADA, Creator("R&D, {all} of_it"), Creator("Müller & Söhne")])
+    terms = terms_of(qrels)
+    title = f"Completed test set of the knowledge graph {qrels.pool.graph.name}: {qrels.pool.name}, qrels v1"
+    assert bibtex(qrels, terms).splitlines() == [
+        f"@misc{{{qrels.pool.name}-v1,",
+        r"  author = {Lovelace, Ada and R\&D, \{all\} of\_it and {Müller \& Söhne}},",
+        f"  title = {{{{{title}}}}},".replace("_", r"\_"),
+        f"  year = {{{terms.created_at:%Y}}},",
+        r"  howpublished = {\url{https://example.org/set}},",
+        f"  note = {{Version 1.0.1. SHA-256 {qrels.sha256}}}",
+        "}",
+    ]
+    edit_terms(qrels, "nobody", creators=[], url="")
+    assert "author" not in bibtex(qrels, terms_of(qrels)) and "howpublished" not in bibtex(qrels, terms_of(qrels))
 
 
 def test_datacite_is_valid_and_says_the_terms(qrels: Qrels):

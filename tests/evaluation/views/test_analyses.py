@@ -20,6 +20,7 @@ from core.models import Job, Worker
 from evaluation.enums import EvaluationJob
 from evaluation.labels import pool_table
 from evaluation.labels.label_sets import label_set
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Figure
 from evaluation.overview.rankings import page_version
 from evaluation.pages.registry import ANALYSES, get_analysis
@@ -247,6 +248,23 @@ def test_a_heavy_part_is_a_job_and_kept(sign_in, labelled: Pool, key, part):
     assert has(page, "computed") and not has(page, "computed-before")
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_hsd_of_frozen_qrels_is_computed_without_being_asked_for(sign_in, labelled: Pool):
+    client, page = sign_in("researcher"), PAGE("discriminative")
+    freeze_qrels(labelled, "v1")
+    assert has(client.get(f"{page}?labels=qrels:v1"), "compute")  # nobody is there to do it
+    Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
+    client.get(page)
+    assert not Job.objects.filter(kind=EvaluationJob.EVALUATE).exists()
+    for _ in range(2):
+        assert has(client.get(f"{page}?labels=qrels:v1"), "computing")
+    job = Job.objects.get(kind=EvaluationJob.EVALUATE)
+    assert job.params["part"] == "hsd"
+    execute(job.pk, "w")
+    assert has(client.get(f"{page}?labels=qrels:v1"), "computed")
+    assert Job.objects.filter(kind=EvaluationJob.EVALUATE).count() == 1
+
+
 def test_a_long_page_lists_its_sections_and_a_short_one_does_not(sign_in, labelled: Pool):
     client = sign_in("researcher")
     page = parse(client.get(PAGE("correlation")))
@@ -417,7 +435,7 @@ def test_the_overview_comes_as_files_too(sign_in, labelled: Pool):
     client = sign_in("researcher")
     page = client.get("/pools/p/evaluation?measure=map@20").content.decode()
     links = [link.replace("&amp;", "&") for link in re.findall(r'href="([^"]+\.(?:csv|json)[^"]*)"', page)]
-    assert len(links) == 5  # the places twice: beside the chart, and with the other tables
+    assert len(links) == 6  # the places twice: beside the chart, and with the other tables
     for link in links:
         answer = client.get(link)
         assert answer.status_code == 200, link

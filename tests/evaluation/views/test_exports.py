@@ -283,6 +283,13 @@ def test_another_trec_file_is_not_there(sign_in):
     assert sign_in("researcher2").get("/pools/p/export/trec/qrels.txt").status_code == 403
 
 
+def test_figures_of_frozen_qrels_say_how_to_cite_them(sign_in, labelled: Pool):
+    client, page = sign_in("researcher"), "/pools/p/evaluation/measures"
+    freeze_qrels(labelled, "v1")
+    assert element(client.get(f"{page}?labels=qrels:v1"), "cite")["href"] == "/pools/p/export/v1/terms"
+    assert not has(client.get(page), "cite")
+
+
 def test_the_page_says_when_labels_are_newer_than_the_frozen_ones(sign_in, labelled: Pool):
     client = sign_in("manager")
     assert not has(client.get(PAGE), "newer")

@@ -40,6 +40,14 @@ def test_index_lists_what_the_person_may_read(sign_in):
     assert {client.get(f"/help/{name}").status_code for name in PAGES if f"/help/{name}" not in shown} == {403}
 
 
+def test_no_link_of_an_annotators_help_is_refused(sign_in):
+    client = sign_in("annotator")
+    pages = {f"/help/{name}" for name in ("labelling", "api", "troubleshooting", "glossary")}
+    linked = {link.partition("#")[0] for page in pages for link in links(client.get(page))}
+    assert {link for link in linked if link.startswith("/help/")} <= pages
+    assert "/help/formats#files-that-come-out" in links(sign_in("manager").get("/help/api"))
+
+
 def test_unknown_help_page_is_404(sign_in):
     client = sign_in("manager")
     assert [client.get(f"/help/{page}").status_code for page in ("settings", "nothing")] == [404, 404]

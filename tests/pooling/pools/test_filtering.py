@@ -193,6 +193,7 @@ def test_types_say_where_they_can_take_nothing(town: Graph):
     undeclared = replace(graph, domains=[""] * graph.num_relations, ranges=[""] * graph.num_relations)
     why = {name: why_types_idle(of, ["category-head", "types"]) for name, of in (("e", untyped), ("r", undeclared))}
     assert "no types of entities" in why["e"] and "no domain and no range" in why["r"]
+    assert "“type entailed from train not consistent with the relation” needs none" in why["e"]
     assert why_types_idle(graph, ["types"]) == "" == why_types_idle(untyped, ["types-entailed", "category-head"])
 
 

@@ -45,11 +45,21 @@ def test_the_best_of_seeds_is_asked_for_by_a_box(graph, manager):
     assert {s.best_of_seeds for s in System.objects.all()} == {True}
 
 
+def test_the_form_offers_what_is_not_there_and_says_how_long_the_others_took(graph, manager):
+    manager.post(URL, FORM | {"kinds": ["distmult", "rotate"]})
+    System.objects.filter(kind="distmult").update(train_seconds=125)
+    page = parse(manager.get(URL))
+    boxes = page.all(tag="input", name="kinds")
+    assert sorted(box["value"] for box in boxes if "checked" in box) == sorted({*USUAL} - {"distmult", "rotate"})
+    assert numbers(page.one("took").text) == ["2", "05"]
+
+
 def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, manager):
     page = parse(manager.get(URL))
     boxes = page.all(tag="input", name="kinds")
     assert sorted(box["value"] for box in boxes if "checked" in box) == sorted(USUAL)
     assert {box["value"] for box in boxes} == set(SYSTEMS)
+    assert not page.has("took")
     every, dim = (
         page.one(tag="input", type="number", name=f"set_{key}") for key in ("validate_every", "embedding_dim")
     )
@@ -139,7 +149,7 @@ def test_form_warns_when_no_worker_is_running(graph, manager):
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         manager.get(URL)
     with django_assert_num_queries(6):
         manager.get("/systems")
