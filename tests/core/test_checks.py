@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from core.checks import refuse_unknown_migrations, try_store
+from core.checks import name_missing_servers, reach_servers, refuse_unknown_migrations, try_store
 from tests import stores
 
 
@@ -67,6 +67,49 @@ def test_a_store_that_cannot_be_written_is_named_by_its_setting(settings, tmp_pa
         "The store of ARTIFACT_STORE (s3://bucket-of-nobody/x) has no such bucket, container or folder"
     )
     assert stores.SECRET not in f"{error}"
+
+
+@pytest.mark.django_db
+def test_servers_that_do_not_answer_are_named_by_their_settings(settings) -> None:
+    assert reach_servers() == []
+    address = "redis://:secret@127.0.0.1:1/0"  # nothing listens there
+    settings.CELERY_BROKER_URL, settings.CELERY_BROKER_TRANSPORT_OPTIONS = address, {"socket_connect_timeout": 2}
+    away = {"BACKEND": "core.cache.CacheThatMayFail", "LOCATION": address, "OPTIONS": {"socket_connect_timeout": 0.5}}
+    settings.CACHES = {"default": away}
+    broker, cache = reach_servers()
+    assert broker.id == cache.id == "core.E003"
+    assert broker.msg.startswith("The broker of CELERY_BROKER_URL does not answer: ")
+    assert cache.msg.startswith("The cache of CACHE_URL does not answer: ")
+    assert "secret" not in f"{broker} {cache}"
+
+
+def test_a_database_that_is_away_fails_the_check_of_a_worker_before_it_starts(tmp_path: Path) -> None:
+    environment = os.environ | {"TRIPLEPOOL_VAR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check", "--deploy"],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment | {"DATABASE_URL": "postgresql://triplepool:secret@127.0.0.1:1/triplepool"},
+    )
+    assert done.returncode == 1
+    assert "(core.E003) The database of DATABASE_URL does not answer: " in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_settings_that_a_site_for_others_lacks_are_named(settings, monkeypatch) -> None:
+    settings.CELERY_BROKER_URL, settings.CACHES = "filesystem://localhost", {"default": {"BACKEND": "x"}}
+    settings.PRODUCTION = False
+    assert name_missing_servers() == []
+    settings.PRODUCTION = True
+    database = settings.DATABASES["default"]
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.sqlite3")
+    assert [found.id for found in name_missing_servers()] == ["core.W001"]
+    monkeypatch.setitem(database, "ENGINE", "django.db.backends.postgresql")
+    assert [found.id for found in name_missing_servers()] == ["core.W002", "core.W003"]
+    settings.CELERY_BROKER_URL, settings.CACHES["default"]["LOCATION"] = "redis://one/0", "redis://one/1"
+    assert name_missing_servers() == []
 
 
 @pytest.mark.parametrize(("command", "code"), [

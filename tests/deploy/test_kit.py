@@ -90,6 +90,13 @@ def test_the_example_of_settings_names_what_exists_and_holds_no_secret():
             assert value == ""
 
 
+def test_the_steps_need_no_sudo():
+    """They are for root, and a Debian whose root has a password comes without sudo."""
+    for name in ("README.md", "upgrade.md"):
+        blocks = re.findall(r"```sh\n(.*?)```", (DEPLOY / name).read_text(encoding="utf-8"), re.DOTALL)
+        assert blocks and not [line for line in "".join(blocks).splitlines() if "sudo" in line]
+
+
 def test_the_container_copies_what_exists():
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
     for source in re.findall(r"^COPY (?!--from)(\S+) ", text, re.MULTILINE):
