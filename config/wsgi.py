@@ -8,6 +8,7 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.wsgi import get_wsgi_application
 
 from core.files.bucket import check_in_child
+from core.version import code_version
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -25,3 +26,4 @@ class Request(WSGIRequest):
 WSGIHandler.request_class = Request
 application = get_wsgi_application()
 check_in_child()
+code_version()  # of what is imported now, whatever is checked out later

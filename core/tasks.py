@@ -10,7 +10,8 @@ from typing import Any
 
 from celery import shared_task, signals
 from celery.worker import state
-from django.db import connection
+from django.conf import settings
+from django.db import DatabaseError, connection
 
 from core.files.bucket import check_in_child
 from core.jobs.execution import do_next
@@ -19,7 +20,7 @@ from core.jobs.registry import JOB_TYPES, handler_of
 from core.jobs.watcher import process_name, watch
 from core.machine import own_device
 from core.models import Worker
-from core.version import code_version
+from core.version import code_version, write_site_version
 
 _over = threading.Event()
 
@@ -50,8 +51,20 @@ def on_worker_init(**_: Any) -> None:
     check_in_child()
     own_device()
     code_version()
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        _be_the_site()
     for kind in JOB_TYPES:
         handler_of(kind)
+
+
+def _be_the_site() -> None:
+    """Make the version of this worker that of the site: with a folder as broker, no other machine has workers.
+
+    So whoever changes the code of one machine starts it again, and need not run `migrate` for jobs to be done.
+    """
+    with contextlib.suppress(DatabaseError):  # no tables yet: the first look says so
+        write_site_version()
+    connection.close()  # before the processes are forked
 
 
 @signals.worker_ready.connect

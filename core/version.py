@@ -1,11 +1,13 @@
 """The version of this code, and of the site: workers of another version take no jobs.
 
-The release number alone would not tell two checkouts apart, so the names of the migrations join it: code with other
-tables must not touch the rows. `migrate` writes the version that it ran with into the one row of `SiteVersion`.
+The release number alone would not tell two checkouts apart, so a digest of the source joins it: every update changes
+the version, also one without a migration. `migrate` writes the version that it ran with into the one row of
+`SiteVersion`.
 """
 
 import hashlib
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from django.db.models import Model
 from core.libraries import versions_of
 
 APPS = ("core", "pooling", "annotation", "evaluation")
+SOURCE = (*APPS, "config", "templates", "static")  # what web and workers run on; the same in checkout and wheel
+KINDS = {".py", ".html", ".txt", ".css", ".js", ".svg", ".mo"}
 
 
 @cache
@@ -27,8 +31,23 @@ def code_version() -> str:
         release = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
     else:
         release = versions_of("triplepool").get("triplepool", "0")
-    names = sorted(f"{app}/{file.name}" for app in APPS for file in (root / app / "migrations").glob("0*.py"))
-    return f"{release}+{hashlib.sha256(' '.join(names).encode()).hexdigest()[:6]}"
+    return f"{release}+{source_digest(root)}"
+
+
+def source_digest(root: Path) -> str:
+    """Return six characters that differ if any source file below `root` does, or has another name."""
+    digest = hashlib.sha256()
+    for name, file in sorted((file.relative_to(root).as_posix(), file) for file in _source_files(root)):
+        content = file.read_bytes()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:6]
+
+
+def _source_files(root: Path) -> Iterator[Path]:
+    for folder in SOURCE:
+        for file in (root / folder).rglob("*"):
+            if file.suffix in KINDS and not file.name.startswith("."):
+                yield file
 
 
 def site_version() -> str:
@@ -48,6 +67,14 @@ def words(version: str, site: str) -> str:
     return (
         f"It has version {version}, the site {site}, so it takes no job. Update its code to that of the site and start "
         "it again; if its code is the newer one, run manage.py migrate."
+    )
+
+
+def web_words(version: str, site: str) -> str:
+    """Say that a web process has another version than the site, and what to do."""
+    return (
+        f"This page comes from a web process of version {version}, the site has {site}. Update its code to that of the "
+        "site and start it again; if its code is the newer one, run manage.py migrate."
     )
 
 

@@ -15,7 +15,7 @@ from core.jobs.queues import able_workers, live_workers, misfit, queue_states, w
 from core.jobs.registry import JOB_TYPES
 from core.jobs.tree import parts_of
 from core.models import Job
-from core.version import is_other, site_version
+from core.version import code_version, is_other, site_version, web_words
 from core.views.access import SignedInRequest, evaluator_required, manager_required
 from core.views.acts import or_message
 from core.views.pagination import page_of
@@ -42,6 +42,8 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "wrong_clocks": [one for one in workers if one.clock_is_wrong],
         "workers": worker_states(workers),
         "queues": queue_states(able),
+        "site_version": site,
+        "web_problem": web_words(code_version(), site) if is_other(code_version(), site) else "",
         "disk": disk_use,  # asked where it is shown: to managers
         "misfits": {job.pk: misfit(job, able) for job in page},
         "parts": parts_of(page),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from core import version
+from core import tasks, version
 from core.enums import JobState
 from core.jobs import execution, lifecycle, queues, watcher
 from core.jobs.execution import do_next, execute
@@ -180,6 +180,35 @@ def test_migrate_writes_the_version_of_the_code(db):
     version.write_site_version()
     assert list(SiteVersion.objects.values_list("version", flat=True)) == [version.code_version()]
     assert version.code_version().startswith("0.1.0+")
+
+
+@pytest.mark.parametrize("name", ["core/jobs/one.py", "config/urls.py", "templates/a.html", "static/js/a.js"])
+def test_every_change_of_the_source_changes_the_version(tmp_path, name):
+    """An update without a migration too: else a worker of the old code would take jobs of the new."""
+    file = tmp_path / name
+    file.parent.mkdir(parents=True)
+    file.write_text("1")
+    before = version.source_digest(tmp_path)
+    (tmp_path / "docs").mkdir()
+    for other in (file.with_suffix(".pyc"), file.with_name(".a.py"), tmp_path / "docs" / "a.py"):
+        other.write_text("2")  # bytecode, a file of an editor, and what no process runs
+    assert version.source_digest(tmp_path) == before
+    file.write_text("2")
+    assert version.source_digest(tmp_path) != before
+    file.write_text("1")
+    assert version.source_digest(tmp_path) == before
+    file.rename(file.with_stem("other"))
+    assert version.source_digest(tmp_path) != before
+
+
+@pytest.mark.parametrize(("broker", "written"), [("filesystem://localhost", True), ("redis://127.0.0.1/0", False)])
+def test_a_worker_of_a_site_on_one_machine_makes_its_version_that_of_the_site(settings, monkeypatch, broker, written):
+    """There, code can change without `migrate`; elsewhere, workers of other machines must not change the version."""
+    monkeypatch.setattr(tasks.connection, "close", lambda: None)
+    SiteVersion.objects.update_or_create(pk=1, defaults={"version": "old"})
+    settings.CELERY_BROKER_URL = broker
+    tasks.on_worker_init()
+    assert SiteVersion.objects.get().version == (version.code_version() if written else "old")
 
 
 def test_migrate_to_tables_without_a_version_writes_none():

@@ -14,7 +14,7 @@ from core.files.artifacts import artifact_path
 from core.jobs.pace import pace_of
 from core.models import Job, SiteVersion, Worker
 from core.templatetags.figures import duration
-from core.version import words
+from core.version import code_version, web_words, words
 from pooling.enums import PoolingJob
 from tests.page import element, has, links, notices, parse, posts
 from tests.pages.world import make_job, make_person, make_pool, make_system, make_worker
@@ -157,6 +157,20 @@ def test_workers_tell_their_device_and_what_they_do_to_managers_alone(graph, man
     assert has(page, "other-version")
     client.force_login(make_person("rae", site="researcher"))
     assert not has(client.get("/jobs"), "workers")
+
+
+def test_the_version_of_the_site_is_shown_and_a_web_process_of_another_one_says_so(manager, client):
+    own = code_version()
+    SiteVersion.objects.update_or_create(pk=1, defaults={"version": own})
+    page = manager.get("/jobs")
+    assert element(page, "version").text.split()[-1] == own
+    assert not has(page, "other-web")
+    SiteVersion.objects.update(version="2")
+    page = manager.get("/jobs")
+    assert element(page, "version").text.split()[-1] == "2"
+    assert element(page, "other-web").text.strip() == web_words(own, "2")
+    client.force_login(make_person("rae", site="researcher"))
+    assert not has(client.get("/jobs"), "version")
 
 
 def test_a_job_that_fits_no_worker_says_so_in_the_list_and_on_its_page(graph, manager):
