@@ -105,6 +105,7 @@ export class Page {
     this.idling.hide();
     this.area.hidden = false;
     this.bar.enable(true);
+    this.sayLast();
     this.guard.close();
   }
 
@@ -145,6 +146,17 @@ export class Page {
     badge.hidden = unsaved < 1;
     badge.textContent = filled(gettext("{n} not saved yet"), { n: number(unsaved) });
     find('[data-act="undo"]').disabled = !this.loop?.history?.length && !this.view?.canUndo;
+    this.sayLast();
+  }
+
+  // One by one, the answer that Undo would open, once the server has it.
+  sayLast() {
+    const last = find("[data-last-answer]");
+    if (!last || !this.view) return;
+    const row = this.view.current();
+    const done = this.loop.lastAnswered(row?.done ? row.item.slot : null)?.done;
+    const isTold = this.view.root.dataset.view === "one" && done?.state === "saved";
+    show(last, isTold ? message("saved-answer", filled(gettext("Saved: {answer}"), { answer: SAID[done.given.answer] })) : null);
   }
 
   arrived(campaign) {

@@ -27,6 +27,7 @@ from tests.annotation.browser.hands import (
 from tests.annotation.factories import LINK
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SUBMIT = "**/api/v1/labels"
 
 
 def link_field(page: Page, view: str) -> Locator:
@@ -374,6 +375,28 @@ def test_undo_twice_goes_back_two_and_escape_leaves_both(no_links, open_page) ->
     saved(page, 2)
 
 
+def test_beside_undo_is_what_was_saved_last_once_the_server_has_it(no_links, open_page) -> None:
+    page = open_page(no_links.ann)
+    ready(page)
+    last = page.locator("[data-last-answer]")
+    shows(last, "")
+    press(page, "n")
+    shows(last, "saved-answer")
+    expect(last).to_contain_text("No")
+    page.route(SUBMIT, lambda route: route.abort())
+    press(page, "y")
+    shows(last, "")  # not saved yet
+    page.unroute(SUBMIT)
+    page.reload()
+    ready(page)
+    saved(page, 2)
+    press(page, "y", "n", "u")
+    expect(last).to_contain_text("Yes")  # that of the statement before the one that is open again
+    page.locator('[data-show="group"]').click()
+    shows(last, "")  # there the rows say it
+    saved(page, 4)
+
+
 def test_cant_tell_needs_a_reason(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     ready(page)
@@ -437,6 +460,16 @@ def test_on_a_phone_all_fields_and_what_undo_says_are_whole(world, open_page, la
     paste(page, LINK)
     press(page, "y", "u")
     shoot(page, f"phone-undo-{language}")
+    last, foot = page.locator("[data-last-answer]"), page.locator(".loop-foot")
+    shows(last, "")  # the answer that is open again is the only one
+    press(page, "Escape", "s")
+    page.keyboard.type("two of that name")
+    press(page, "Enter")
+    shows(last, "saved-answer")
+    assert last.evaluate("said => [said.scrollWidth <= said.clientWidth, said.scrollHeight <= 32]") == [True, True]
+    assert foot.evaluate("foot => foot.scrollWidth <= foot.clientWidth && foot.offsetHeight <= 34")
+    shoot(page, f"phone-saved-{language}")
+    press(page, "u", "u")
     for field in ("#link", "#passage", "#why"):
         expect(page.locator(field)).to_be_in_viewport(ratio=1)
         zone, box = (page.locator(name).bounding_box() for name in ('[data-view="one"] .zone-evidence', field))
