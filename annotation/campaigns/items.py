@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, ItemState, JudgementOrigin, SlotState
+from annotation.judging.judgements import live_labels
 from annotation.models import Campaign, Check, Flag, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.people.simulated import is_simulated
@@ -22,6 +23,7 @@ from pooling.questions.relation_names import relation_words
 
 _TABLE_CHUNK = 2000
 PARKED = "parked"  # a dispute that waits for an answer to a report
+DECIDED = "decided"  # a dispute that an adjudicator settled
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class ItemFilter:
     """What to look for; empty: everything."""
 
     text: str = ""  # in the name or key of subject, object or relation
-    state: str = ""  # an ItemState, or PARKED
+    state: str = ""  # an ItemState, PARKED or DECIDED
     relation: int | None = None
     person: int | None = None  # id of somebody who answered or holds it
     verdict: str = ""  # a Verdict that is the judgement now
@@ -72,6 +74,8 @@ def find_items(campaign: Campaign, wanted: ItemFilter) -> Sequence[int] | QueryS
         items = items.filter(~waits, triple__judgement__verdict=wanted.verdict)
     if wanted.state == PARKED:
         items = items.filter(Exists(Flag.objects.filter(item=OuterRef("pk"), holds_item=True, replied_at=None)))
+    elif wanted.state == DECIDED:
+        items = items.filter(Exists(live_labels().filter(item=OuterRef("pk"), slot__number=ADJUDICATION)))
     elif wanted.state:
         items = items.filter(state=wanted.state)
     if wanted.relation is not None:

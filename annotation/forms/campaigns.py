@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
-from annotation.campaigns.items import PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
+from annotation.campaigns.items import DECIDED, PARKED, SORTS, ItemFilter, people_who_answered, relations_asked
 from annotation.campaigns.lifecycle import LIMITS
 from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, ItemState, Verdict
 from annotation.messages.flags import MAX_TEXT
@@ -248,7 +248,12 @@ class ItemFilterForm(PageForm):
     state = forms.ChoiceField(
         label="State",
         required=False,
-        choices=[("", "all"), *ItemState.choices, (PARKED, "waiting for a reply to a report")],
+        choices=[
+            ("", "all"),
+            *ItemState.choices,
+            (DECIDED, "settled by an adjudicator"),
+            (PARKED, "waiting for a reply to a report"),
+        ],
     )
     relation = forms.TypedChoiceField(label="Relation", required=False, coerce=int, empty_value=None)
     person = forms.TypedChoiceField(label="Person", required=False, coerce=int, empty_value=None)

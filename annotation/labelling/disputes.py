@@ -99,18 +99,44 @@ def describe_disputes(campaign: Campaign, slots: Iterable[Slot]) -> list[Dispute
     ]
 
 
-def standing_disputes(items: Iterable[Item]) -> dict[int, tuple[str, datetime]]:
-    """Return item id -> (how its two answers differ, when the later one came) for the disputes among items.
+class StandingDispute(NamedTuple):
+    """Tell a manager of a dispute that waits."""
 
-    One query, none without a dispute.
-    """
+    difference: str
+    since: datetime  # its later answer
+    holder: str = ""  # name of the adjudicator who has it now
+    until: datetime | None = None  # the end of that lease
+
+
+class Decision(NamedTuple):
+    """Tell a manager how an adjudicator decided a dispute."""
+
+    person: str
+    answer: str
+    at: datetime
+
+
+def standing_disputes(items: Iterable[Item]) -> dict[int, StandingDispute]:
+    """Return item id -> what a manager may know of it, for the disputes among items; two queries, none without one."""
     disputed = [item.pk for item in items if item.state == ItemState.DISPUTED]
     if not disputed:
         return {}
+    leased = Slot.objects.filter(item__in=disputed, number=ADJUDICATION, state=SlotState.LEASED)
+    held = leased.filter(leased_until__gte=clock.now()).values_list("item", "annotator__username", "leased_until")
+    holders = {pk: (name, until) for pk, name, until in held}
     return {
-        pk: (answer_difference([answer for answer, _ in labels]), max(at for _, at in labels))
+        pk: StandingDispute(
+            answer_difference([answer for answer, _ in labels]), max(at for _, at in labels), *holders.get(pk, ())
+        )
         for pk, labels in _given(disputed).items()
     }
+
+
+def decisions(items: Iterable[Item]) -> dict[int, Decision]:
+    """Return item id -> the adjudicator's answer that counts, for those among items that have one; one query."""
+    labels = live_labels().filter(item__in=list(items), slot__number=ADJUDICATION)
+    found = labels.values_list("item", "annotator__username", "answer", "created_at")
+    return {pk: Decision(name, str(Answer(answer).label), at) for pk, name, answer, at in found}
 
 
 def _given(items: list[int]) -> dict[int, list[tuple[str, datetime]]]:

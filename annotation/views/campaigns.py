@@ -15,7 +15,16 @@ from django.utils.translation import override
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.campaigns.bulk import BULK, act_on_items, acts_for, assign_items, effect, refusals, who_can_take
-from annotation.campaigns.items import SORTS, ItemFilter, assigned_people, find_items, history, item_rows, item_table
+from annotation.campaigns.items import (
+    DECIDED,
+    SORTS,
+    ItemFilter,
+    assigned_people,
+    find_items,
+    history,
+    item_rows,
+    item_table,
+)
 from annotation.campaigns.lifecycle import open_or_start, set_rules, set_state
 from annotation.campaigns.outlook import outlook
 from annotation.campaigns.overview import FEW, Overview, overview, pace, timed_labels
@@ -23,7 +32,7 @@ from annotation.campaigns.trend import Trend, trend
 from annotation.enums import AnnotationJob, CampaignState, ItemState
 from annotation.forms.campaigns import AssignForm, ItemFilterForm, ReasonForm, ReopenForm, RulesForm, StateForm
 from annotation.forms.release import OpenForm
-from annotation.labelling.disputes import standing_disputes
+from annotation.labelling.disputes import decisions, standing_disputes
 from annotation.labelling.withdraw import reopen_judgement, return_item
 from annotation.models import Campaign, Item
 from annotation.models.slot import PLACES
@@ -158,12 +167,14 @@ def triples(request: SignedInRequest, name: str) -> HttpResponse:
     assigned = assigned_people(row.item.pk for row in found)
     with override("en"):  # managers' pages are English
         disputes = standing_disputes(row.item for row in found)
+        decided = decisions(row.item for row in found if row.decisions)
     rows = []
     for row in found:
         pk = row.item.pk
-        rows.append((row, acts_for(row.item), pk in chosen, why_not.get(pk), assigned.get(pk, []), disputes.get(pk)))
+        dispute = disputes.get(pk) or decided.get(pk)
+        rows.append((row, acts_for(row.item), pk in chosen, why_not.get(pk), assigned.get(pk, []), dispute))
     context = {"form": form, "page": page, "rows": rows, "wanted": wanted, "sorts": _sorts(wanted)}
-    context["listed"] = "Disputes" if wanted.state == ItemState.DISPUTED else "Items"
+    context["listed"] = {ItemState.DISPUTED: "Disputes", DECIDED: "Settled disputes"}.get(wanted.state, "Items")
     context |= {"acts": told.BULK_ACTS, "impossible": set(BULK).difference(*(acts for _, acts, *_ in rows))}
     return campaign_page(request, campaign, "annotation/campaigns/triple_list.html", context)
 

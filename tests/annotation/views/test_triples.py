@@ -2,11 +2,13 @@
 
 import csv
 import io
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotation.campaigns import bulk
 from annotation.campaigns.lifecycle import open_campaign
@@ -16,7 +18,7 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release, release_all
 from annotation.labelling.submit import change, submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
-from annotation.models import Flag, Item, Judgement, Label
+from annotation.models import Flag, Item, Judgement, Label, Slot
 from annotation.models.slot import lease_of
 from annotation.people.accounts import add_person
 from annotation.people.simulated import NAME
@@ -99,12 +101,34 @@ def test_a_dispute_says_how_its_answers_differ_and_since_when(world, manager, dj
     change(world.ann, Label.objects.get(annotator=world.ann, item=second).client_id, GivenAnswer(uuid4(), "Y", LINK))
     Label.objects.filter(item=second, annotator=world.ben).update(created_at="2026-11-02T08:00Z")
     Label.objects.filter(item=second, annotator=world.ann).update(created_at="2026-11-03T10:12Z")
-    with django_assert_num_queries(12):  # one more than without a dispute
+    with django_assert_num_queries(13):  # two more than without a dispute
         page = read(manager.get(URL))
     said = [one.text for one in page.all("dispute")]
     assert [text.split(",")[0] for text in said] == ["yes and no", "yes and can't tell"]
     assert "3 Nov 2026, 10:12" in said[1]
     assert page.rows[2][2] == ItemState.SETTLED.label
+
+
+def test_a_dispute_says_who_holds_it_and_who_settled_it_how(world, manager, django_assert_num_queries) -> None:
+    first, second, third, fourth = world.campaign.items.order_by("order")[:4]
+    label_item(world, first, ann="Y", ben="N")
+    decided(world, first, "N")
+    for item in (second, third):
+        label_item(world, item, ann="Y", ben="N")
+    label_item(world, fourth, ann="Y", ben="Y")
+    windows_closed(second)
+    (slot,) = claim_disputed(world.campaign, world.ada, 5)
+    waiting = read(manager.get(URL, {"state": "disputed"}))
+    assert found(waiting) == [second.pk, third.pk]
+    (held,) = waiting.all("holder")
+    assert "ada" in held.text and slot.leased_until.strftime("%-d %b %Y, %H:%M") in held.text
+    with django_assert_num_queries(12):
+        settled = read(manager.get(URL + waiting.one("decided")["href"]))
+    assert found(settled) == [first.pk] and settled.one(tag="h1").text == "Settled disputes"
+    at = Label.objects.get(annotator=world.ada).created_at
+    assert settled.one("decision").text == f"ada: no, {at:%-d %b %Y, %H:%M} UTC"
+    Slot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert not read(manager.get(URL, {"state": "disputed"})).has("holder")
 
 
 def test_filters_by_state_person_and_relation(world, manager) -> None:
