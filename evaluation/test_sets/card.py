@@ -34,7 +34,9 @@ _SETTLED = {
     "undecided": "undecided, counts as unjudged", "open": "without an answer yet",
 }  # fmt: skip
 # files that are written after the card
-_LAST = ("CITATION.cff", "datacite.json", "croissant.json", "ro-crate-metadata.json", "CHECKSUMS.sha256")
+_LAST = (
+    "CITATION.cff", "CITATION.bib", "datacite.json", "croissant.json", "ro-crate-metadata.json", "CHECKSUMS.sha256",
+)  # fmt: skip
 
 
 # PyKEEN drops triples of entities that its train lacks: hence the numbers of all entities beforehand
@@ -243,7 +245,8 @@ def _terms(content: Content) -> Iterator[str]:
     yield _as_text(terms.citation or f"Cite as: {suggested_citation(qrels, terms)}")
     yield ""
     yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
-    yield "datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are the same bytes."
+    yield "CITATION.bib, datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are"
+    yield "the same bytes."
     if terms.version > 1:
         yield ""
         earlier = qrels.terms.filter(version__lte=terms.version).order_by("version")

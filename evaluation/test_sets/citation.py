@@ -1,4 +1,4 @@
-"""Write how to cite a test set: CITATION.cff (Citation File Format 1.2) and datacite.json (DataCite, kernel 4)."""
+"""Write how to cite a test set: CITATION.cff (Citation File Format 1.2), BibTeX, datacite.json (DataCite, kernel 4)."""
 
 import json
 from collections.abc import Iterator

@@ -27,7 +27,7 @@ from evaluation.labels.qrels import pooled_state, read_frozen, read_qrels
 from evaluation.labels.terms import terms_of
 from evaluation.models import Export, Qrels
 from evaluation.test_sets.card import card
-from evaluation.test_sets.citation import citation_lines, datacite
+from evaluation.test_sets.citation import bibtex, citation_lines, datacite
 from evaluation.test_sets.croissant import croissant
 from evaluation.test_sets.files import EVERYTHING, Content, ExportOptions, exported_files
 from evaluation.test_sets.labels import label_columns, label_figures
@@ -64,6 +64,7 @@ def export_test_set(
     describe: dict[str, Describe] = {
         "README.md": lambda aside, sums: card(content, aside, list(sums)),
         "CITATION.cff": lambda aside, sums: citation_lines(qrels, terms),
+        "CITATION.bib": lambda aside, sums: [bibtex(qrels, terms)],
         "datacite.json": lambda aside, sums: [datacite(qrels, terms)],
         "croissant.json": lambda aside, sums: [croissant(qrels, terms, aside, sums)],
         "ro-crate-metadata.json": lambda aside, sums: [ro_crate(qrels, terms, aside, sums)],

@@ -329,6 +329,7 @@ FILES = (
     ExportedFile("per_question.tsv.gz", "measures of each system by question", _per_question, records=True),
     ExportedFile(description.NAME, "names, pool and systems, for import_test_set", _description),
     ExportedFile("CITATION.cff", "how to cite it, for GitHub, Zenodo and reference managers"),
+    ExportedFile("CITATION.bib", "the same as a BibTeX entry"),
     ExportedFile("datacite.json", "the same as metadata of DataCite, kernel 4, for whoever registers a DOI"),
     ExportedFile("croissant.json", "the same in the words of MLCommons Croissant"),
     ExportedFile("ro-crate-metadata.json", "the same as an RO-Crate"),

@@ -130,8 +130,8 @@ def test_a_new_version_changes_the_card_and_what_describes_it_alone(qrels: Qrels
     after = files("after")
     assert set(before) == set(after)
     assert {name for name in before if before[name] != after[name]} == {
-        "README.md", "CITATION.cff", "datacite.json", "croissant.json", "ro-crate-metadata.json", "test_set.json",
-        "CHECKSUMS.sha256",
+        "README.md", "CITATION.cff", "CITATION.bib", "datacite.json", "croissant.json", "ro-crate-metadata.json",
+        "test_set.json", "CHECKSUMS.sha256",
     }  # fmt: skip
     assert files("first", 1) == before
     card = after["README.md"].decode().splitlines()

@@ -128,6 +128,7 @@ def test_they_are_files_of_the_test_set(qrels: Qrels, tmp_path: Path):
     export_test_set(qrels, tmp_path / "out")
     terms = terms_of(qrels)
     assert yaml.safe_load((tmp_path / "out/CITATION.cff").read_text()) == citation(qrels, terms)
+    assert (tmp_path / "out/CITATION.bib").read_text() == bibtex(qrels, terms) + "\n"
     assert (tmp_path / "out/datacite.json").read_text() == datacite(qrels, terms) + "\n"
 
 

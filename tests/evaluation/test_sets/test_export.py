@@ -54,7 +54,7 @@ FILES = {
     "trec/qrels.txt", "trec/qrels_infap.txt", "trec/runs/transe.txt.gz", "trec/runs/distmult.txt.gz",
     "trec/runs/complex.txt.gz", "trec/bpref/transe.txt.gz", "trec/bpref/distmult.txt.gz", "trec/bpref/complex.txt.gz",
     "ranks/transe.tsv.gz", "ranks/distmult.tsv.gz", "ranks/complex.tsv.gz", "measures.tsv", "score.py",
-    "per_question.tsv.gz", "README.md", "CITATION.cff", "datacite.json", "croissant.json",
+    "per_question.tsv.gz", "README.md", "CITATION.cff", "CITATION.bib", "datacite.json", "croissant.json",
     "ro-crate-metadata.json", "CHECKSUMS.sha256",
 }  # fmt: skip
 OF_RUNS = ("trec/runs/", "trec/bpref/", "ranks/", "measures", "score", "per_question")  # not there without runs
