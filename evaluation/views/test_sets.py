@@ -27,7 +27,7 @@ from evaluation.forms.test_sets import (
     RestoreTestSetForm,
 )
 from evaluation.labels.licences import in_words, is_spdx
-from evaluation.labels.qrels import freeze_qrels, freeze_warnings
+from evaluation.labels.qrels import STATE_NAMES, freeze_qrels, freeze_warnings
 from evaluation.labels.terms import creator_lines, creators_of, edit_terms, terms_of
 from evaluation.models import Export, Qrels
 from evaluation.overview.counts import pool_report
@@ -67,13 +67,14 @@ def export(request: SignedInRequest, name: str) -> HttpResponse:
     rows = _rows(pool)
     context = {"pool": pool, "form": form, "rows": rows, "options": ExportOptionsForm(), "trec": TREC_FILES}
     report = pool_report(pool)
-    context["newer"] = bool(rows) and _counts(rows[0]["qrels"]) != (report["positive"], report["negative"])
+    now = tuple(report[state] for state in STATE_NAMES.values())
+    context["newer"] = bool(rows) and _counts(rows[0]["qrels"]) != now
     context |= {"seeds": pool.seeds.count(), "report": report, "warnings": freeze_warnings(report, report["to_people"])}
     return render(request, "evaluation/test_sets/export.html", context)
 
 
-def _counts(qrels: Qrels) -> tuple[int, int]:
-    return qrels.num_positive, qrels.num_negative
+def _counts(qrels: Qrels) -> tuple[int, ...]:
+    return qrels.num_positive, qrels.num_negative, qrels.num_assumed_negative, qrels.num_unjudged
 
 
 def _rows(pool: Pool) -> list[dict[str, Any]]:

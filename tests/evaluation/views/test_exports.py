@@ -294,8 +294,12 @@ def test_the_page_says_when_labels_are_newer_than_the_frozen_ones(sign_in, label
     client = sign_in("manager")
     assert not has(client.get(PAGE), "newer")
     freeze_qrels(labelled, "v1")
-    assert not has(client.get(PAGE), "newer")
+    page = parse(client.get(PAGE))
+    assert not page.has("newer") and "v1" in page.one("same").text
+    assert "open" not in page.one("again") and page.one("again").one(tag="button").text == "Freeze qrels"
+    assert "open" in element(client.post(PAGE, {"name": "v1"}), "again")  # where it says that the name is taken
     labelled.judgements.filter(verdict="negative").first().delete()
     notice = element(client.get(PAGE), "newer")
+    assert not has(client.get(PAGE), "same") and not has(client.get(PAGE), "again")
     assert "since v1 was frozen" in notice.text and notice.one(tag="a")["href"] == "#now-title"
     assert not element(sign_in("researcher").get(PAGE), "newer").has(tag="a")
