@@ -29,7 +29,7 @@ from annotation.labelling.training import check_trained
 from annotation.messages import flags
 from annotation.models import Campaign, Label
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
-from annotation.permissions import check_may_work, is_adjudicator, is_annotator, is_person, visible_campaigns
+from annotation.permissions import check_may_work, is_adjudicator, is_person, visible_campaigns
 from annotation.quality import checks as check
 from annotation.sources.verified import VerifiedSources, verified
 from core.api import base
@@ -37,6 +37,7 @@ from core.api.base import SignedInRequest, checked
 from core.api.listing import ByCursor, Listing
 from core.api.throttle import ByPerson
 from core.enums import TokenScope
+from core.people.roles import Right
 
 TRAIN_FIRST = _("This campaign begins with a training. Pass it before you label.")
 _CONSENT = _("Read how your data is used, and agree to it, before you label.")
@@ -76,7 +77,7 @@ class Endpoint(base.Endpoint):
         return found
 
     def check_role(self, campaign: Campaign) -> None:
-        check_may_work(self.request.user, campaign, is_adjudicator if self.for_adjudicators else is_annotator)
+        check_may_work(self.request.user, campaign, Right.ADJUDICATE if self.for_adjudicators else Right.ANNOTATE)
 
     def check_place(self, campaign: Campaign, place: Place) -> None:
         """Check the role for a question; a decision is an adjudicator's, also one that they made as one before."""

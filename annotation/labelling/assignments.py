@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.enums import ItemState, SurplusReason
+from annotation.enums import CampaignState, ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
@@ -37,6 +37,7 @@ class Assignment(ABC):
     """What slots and checks have in common for the person who answers."""
 
     question: dict[str, int | None]  # its item or check, by the columns of SurplusLabel
+    holder_id: int | None  # who has it
 
     def __init__(self, user: User, place: Slot | Check) -> None:
         self.user, self.place, self.ticket = user, place, place.ticket
@@ -46,6 +47,11 @@ class Assignment(ABC):
     def template_id(self) -> int:
         """The version of the question that was shown."""
         return self.place.template_id or newest_templates(self.campaign, [self.relation])[self.relation].pk
+
+    def is_held(self) -> bool:
+        """Return whether the person has this question now, so that an answer to it counts."""
+        mine = self.holder_id == self.user.pk and self.place.state == SlotState.LEASED
+        return mine and self.campaign.state != CampaignState.CLOSED
 
     @abstractmethod
     def answer_held(self) -> bool:
@@ -70,19 +76,26 @@ class Assignment(ABC):
         return {"annotator": self.user, "template_id": self.template_id, **given._asdict()}
 
 
-def assignment_of(user: User, place: Place) -> Assignment:
-    """Read the slot or check of a place whose item is locked."""
+def lock_assignment(user: User, place: Place) -> Assignment | None:
+    """Lock the item of a slot, or the check, until the end of the transaction, and read the slot or check with it.
+
+    None: it is gone. Of two answers at once the second waits here and then sees what the first did to the item. What
+    else it reads may be older, so an answer is only kept by an UPDATE that looks at the slot or check again.
+    """
     if place.is_check:
-        checks = Check.objects.select_related("campaign", "gold", "item__triple")
-        return _CheckAssignment(user, checks.get(pk=place.pk))
-    return _SlotAssignment(user, Slot.objects.select_related("item__campaign", "item__triple").get(pk=place.pk))
+        checks = Check.objects.select_related("campaign", "gold", "item__triple").filter(pk=place.pk)
+        check = checks.select_for_update(of=("self",), no_key=True).first()
+        return None if check is None else _CheckAssignment(user, check)
+    slots = Slot.objects.select_related("item__campaign", "item__triple").filter(pk=place.pk)
+    slot = slots.select_for_update(of=("item",), no_key=True).first()
+    return None if slot is None else _SlotAssignment(user, slot)
 
 
 class _SlotAssignment(Assignment):
     def __init__(self, user: User, slot: Slot) -> None:
         super().__init__(user, slot)
         self.slot, self.item = slot, slot.item
-        self.question = {"item_id": slot.item_id, "check_item_id": None}
+        self.question, self.holder_id = {"item_id": slot.item_id, "check_item_id": None}, slot.annotator_id
 
     def answer_held(self) -> bool:
         held = Slot.objects.filter(pk=self.slot.pk, annotator=self.user)
@@ -122,6 +135,7 @@ class _CheckAssignment(Assignment):
     def __init__(self, user: User, check: Check) -> None:
         super().__init__(user, check)
         self.check, self.question = check, {"item_id": None, "check_item_id": check.pk}
+        self.holder_id = check.person_id
 
     def answer_held(self) -> bool:
         return move_checks(Check.objects.filter(pk=self.check.pk), "answer", leased_until=None) == 1

@@ -99,21 +99,6 @@ def _place(slots: QuerySet[Slot], checks: QuerySet[Check]) -> Place | None:
     return None if found is None else Place(*found)
 
 
-def lock_place(place: Place) -> Place | None:
-    """Lock the item of a slot and read the place again: of two answers at once the second sees the first.
-
-    A check has no item to lock: the UPDATE that answers it makes the second answer wait.
-    """
-    lock_item(place)
-    return place_of_ticket(place.ticket)
-
-
-def lock_item(place: Place) -> None:
-    """Lock the item of a slot until the end of the transaction; for a check, ask for no item."""
-    item = 0 if place.is_check else place.item_id or 0
-    list(Item.objects.filter(pk=item).select_for_update(no_key=True).values_list("pk"))
-
-
 def label_of_client(client_id: UUID) -> KeptLabel | None:
     """Return the label of any kind that has this id."""
     kinds: tuple[type[Label] | type[CheckLabel] | type[SurplusLabel], ...] = (Label, CheckLabel, SurplusLabel)

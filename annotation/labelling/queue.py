@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
@@ -33,8 +34,7 @@ def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = 
     if campaign.state == CampaignState.CLOSED:
         return [], set()
     slots, new = _claim(campaign, user, count, now)
-    waiting = waiting_items(campaign, user, now=now)
-    while len(slots) < count and release_when_short(campaign, waiting.exists):
+    while len(slots) < count and release_when_short(campaign, waiting_items(campaign, user, now=now).exists):
         slots, more = _claim(campaign, user, count, now)
         new |= more
         if slots and not more:
@@ -44,6 +44,9 @@ def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = 
 
 def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[list[Slot], set[int]]:
     """Lease from what is released; return the held slots and the ids of new ones."""
+    slots = slots_in_hand(campaign, user, PLACES)
+    if len(slots) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
+        return slots, set()  # the most frequent claim by far: one query, and nothing is locked
     for wait in (False, True):
         # skip rows that another claim is taking; wait for them only when nothing else is left
         new: set[int] = set()
@@ -164,6 +167,11 @@ def lease_end(campaign: Campaign, now: datetime) -> datetime:
     return now + timedelta(minutes=campaign.lease_minutes)
 
 
+def _runs_long(campaign: Campaign, slot: Slot, now: datetime) -> bool:
+    """Return whether nine tenths of a lease are left, so that it need not be renewed yet."""
+    return slot.leased_until is not None and slot.leased_until - now > timedelta(minutes=campaign.lease_minutes) * 0.9
+
+
 def _in(campaign: Campaign) -> Exists:
     return Exists(Item.objects.filter(pk=OuterRef("item"), campaign=campaign))
 
@@ -208,16 +216,15 @@ def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
     The first labeller is part of the index, so a claim skips all items that this person has labelled, however many.
     """
     assigned = Item.assigned_to.through.objects.filter(user=user).values("item")
-    for items in (
+    first = (
         waiting.filter(pk__in=assigned).order_by("order"),
         waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
         waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
         waiting.filter(started_by=None).order_by("order"),
-    ):
-        group = items.values_list("group", flat=True).first()
-        if group is not None:
-            return group
-    return None
+    )
+    # one query: the database looks for each only where the one before it found none
+    group = Coalesce(*(Subquery(items.values("group")[:1]) for items in first))
+    return User.objects.filter(pk=user.pk).values_list(group, flat=True).first()
 
 
 def _take_disputes(

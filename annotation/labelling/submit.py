@@ -13,17 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.enums import Answer, CampaignState, Cause, EvidenceRule, SurplusReason
 from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.judgements import live_labels
-from annotation.labelling.assignments import GivenAnswer, assignment_of
+from annotation.labelling.assignments import GivenAnswer, lock_assignment
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.labelling.places import (
-    KeptLabel,
-    Place,
-    label_of_client,
-    lock_item,
-    lock_place,
-    place_of_label,
-    place_of_ticket,
-)
+from annotation.labelling.places import KeptLabel, Place, label_of_client, place_of_label, place_of_ticket
 from annotation.models import Campaign, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.sources.evidence import check_evidence, clean_link
@@ -93,15 +85,14 @@ def submit(
     if first is not None and not isinstance(first, SurplusLabel):
         return _repeated(first, user, place)  # refused, unless the same answer was kept since the place was read
     with _one_client_id(given.client_id), transaction.atomic():
-        place = lock_place(place)
-        if place is None:
+        asked = lock_assignment(user, place)
+        if asked is None:
             raise AnswerRefused(_WITHDRAWN)
-        asked = assignment_of(user, place)
-        if _holds(user, place) and asked.answer_held():
+        if asked.is_held() and asked.answer_held():
             return SubmitResult(asked.keep(given, now=now))
         if (again := label_of_client(given.client_id)) is not None:  # the same answer, sent twice at once
             return _repeated(again, user, place)
-        closed = place.campaign_state == CampaignState.CLOSED
+        closed = asked.campaign.state == CampaignState.CLOSED
         reason = SurplusReason.CLOSED if closed else asked.answer_late()
         return SubmitResult(asked.keep_apart(given, reason) if reason else asked.keep(given, now=now))
 
@@ -128,13 +119,12 @@ def change(
         raise AnswerRefused(TOO_LATE)
     _check(place, given, verified(campaign))
     with _one_client_id(given.client_id), transaction.atomic():
-        lock_item(place)
+        asked = lock_assignment(user, place)
         # once more, now that nobody else can change the label or the judgement
-        if place.ticket not in changeable_tickets(user, campaign, now=now):
+        if asked is None or place.ticket not in changeable_tickets(user, campaign, now=now):
             raise AnswerRefused(TOO_LATE)
         if (first := label_of_client(given.client_id)) is not None:
             return _repeated(first, user, place)
-        asked = assignment_of(user, place)
         return SubmitResult(asked.keep(given, asked.place.labels.get(superseded_by=None), now=now))
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from publicsuffixlist import PublicSuffixList
 
 from annotation.enums import AnnotationAct
@@ -40,15 +41,14 @@ class VerifiedSources:
 
 
 def verified(campaign: Campaign) -> VerifiedSources:
-    """Return the sources that are offered and accepted for every relation, in two queries."""
-    everywhere = tuple(campaign.sources.order_by("pk"))
-    by_id = {source.pk: source for source in everywhere}
+    """Return the sources that are offered and accepted for every relation, in one query."""
+    by_id: dict[int, Source] = {}
     chosen: dict[int, list[Source]] = defaultdict(list)
-    pairs = Source.relations.through.objects.filter(source__campaign=campaign).order_by("source_id")
-    for source_id, index in pairs.values_list("source_id", "relation__index"):
-        if source_id in by_id:  # otherwise it was removed since the first query
-            chosen[index].append(by_id[source_id])
-    return VerifiedSources(everywhere, {index: tuple(own) for index, own in chosen.items()})
+    for row in campaign.sources.order_by("pk").annotate(chosen_for=F("relations__index")):
+        source = by_id.setdefault(row.pk, row)  # a row for each relation that has chosen it
+        if row.chosen_for is not None:
+            chosen[row.chosen_for].append(source)
+    return VerifiedSources(tuple(by_id.values()), {index: tuple(own) for index, own in chosen.items()})
 
 
 def usual_sources(campaign: Campaign) -> list[Source]:

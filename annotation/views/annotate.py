@@ -34,11 +34,12 @@ from annotation.messages.flags import report, reports_as_shown
 from annotation.messages.guidelines import current_guidelines, render_markdown, version_read
 from annotation.models import Campaign, Flag, Label
 from annotation.models.slot import lease_of
-from annotation.permissions import is_adjudicator, is_annotator
+from annotation.permissions import is_adjudicator
 from annotation.questions.templates import question_text
 from annotation.sources.verified import verified
 from annotation.views.find_campaign import find_campaign
 from core import clock
+from core.people.roles import Right
 from core.views.access import SignedInRequest
 from core.views.acts import attempt
 from core.views.pagination import page_of
@@ -94,7 +95,7 @@ def _with_side_window(response: HttpResponse) -> HttpResponse:
 
 @ensure_csrf_cookie
 def annotate(request: SignedInRequest, pool: str) -> HttpResponse:
-    campaign = find_campaign(request, pool, is_annotator)
+    campaign = find_campaign(request, pool, Right.ANNOTATE)
     check_trained(campaign, request.user)
     context = _context(request, campaign, "annotator", claim="api-claim", submit="api-submit")
     return _with_side_window(render(request, "annotation/labelling/annotate_page.html", context))
@@ -102,7 +103,7 @@ def annotate(request: SignedInRequest, pool: str) -> HttpResponse:
 
 @ensure_csrf_cookie
 def adjudicate(request: SignedInRequest, pool: str) -> HttpResponse:
-    campaign = find_campaign(request, pool, is_adjudicator)
+    campaign = find_campaign(request, pool, Right.ADJUDICATE)
     first = _dispute_of(request)
     if first is not None:
         closed = closed_dispute(campaign, request.user, first)
@@ -125,7 +126,7 @@ def _dispute_of(request: HttpRequest) -> UUID | None:
 
 
 def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
-    campaign = find_campaign(request, pool, is_adjudicator)
+    campaign = find_campaign(request, pool, Right.ADJUDICATE)
     held = list(disputes_in_hand(campaign, request.user))
     page = page_of(request, open_disputes(campaign, request.user))
     rows = describe_disputes(campaign, [*held, *page])
@@ -138,7 +139,7 @@ def disputes(request: SignedInRequest, pool: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_labels(request: SignedInRequest, pool: str) -> HttpResponse:
-    campaign = find_campaign(request, pool, is_annotator)
+    campaign = find_campaign(request, pool, Right.ANNOTATE)
     refused: LabelForm | ReportLabelForm | None = None
     if request.method == "POST" and request.POST.get("act") == "report":
         refused = ReportLabelForm(request.POST)

@@ -1,6 +1,6 @@
 """Find the campaign that an address names, for the person who asks, and show a page of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,25 +9,21 @@ from django.shortcuts import render
 from annotation.campaigns.lifecycle import campaign_to_prepare, prepare_campaign
 from annotation.errors import CampaignNotOpen
 from annotation.models import Campaign
-from annotation.permissions import Person, check_may_work, visible_campaigns
-from core.people.roles import can_evaluate, can_manage
+from annotation.permissions import check_may_work, visible_campaigns
+from core.people.roles import Right, can_evaluate, can_manage
 from pooling.models import Pool
 from pooling.views.find import find_pool
 
 
 def find_campaign(
-    request: HttpRequest,
-    pool: str,
-    allowed: Callable[[Person, Campaign], bool] | None = None,
-    *,
-    before_opening: bool = False,
+    request: HttpRequest, pool: str, right: Right | None = None, *, before_opening: bool = False
 ) -> Campaign:
     """Return the campaign of a pool with its pool and graph.
 
     With `before_opening`, managers get the campaign in preparation of a pool that has no open one. Their first change
     makes it; until then, pages and previews (?part=) show one that is not saved.
 
-    Raise Http404 if this person may not see it, PermissionDenied if they may not work in it by `allowed`. Other errors
+    Raise Http404 if this person may not see it, PermissionDenied if `right` is none of theirs. Other errors
     lead to another page (config/problems.py): ConsentNeeded if they have not agreed to the text on personal data, and
     CampaignNotOpen if a manager or researcher asks for a page of a pool without an open campaign.
     """
@@ -39,9 +35,9 @@ def find_campaign(
         if can_evaluate(request.user) and Pool.objects.filter(name=pool).exists():
             raise CampaignNotOpen(pool)
         raise Http404
-    if allowed is not None:
+    if right is not None:
         page = request.resolver_match and request.resolver_match.url_name
-        check_may_work(request.user, campaign, allowed, page or "")
+        check_may_work(request.user, campaign, right, page or "")
     return campaign
 
 

@@ -29,11 +29,11 @@ from annotation.messages.guidelines import (
 )
 from annotation.messages.guidelines import save_guidelines as save
 from annotation.models import Campaign, GuidelineVersion, Label
-from annotation.permissions import is_annotator
 from annotation.questions.templates import question_text
 from annotation.views import told
 from annotation.views.find_campaign import campaign_page, find_campaign
 from core.forms import whole_number
+from core.people.roles import Right
 from core.views.access import SignedInRequest, manager_required
 from core.views.acts import attempt, posted
 from core.views.pagination import page_of
@@ -150,7 +150,7 @@ def _entry(report: ShownReport, refused: ReplyForm | None) -> Entry:
 
 
 def own_messages(request: SignedInRequest, pool: str) -> HttpResponse:
-    campaign = find_campaign(request, pool, is_annotator)
+    campaign = find_campaign(request, pool, Right.ANNOTATE)
     page = page_of(request, own_flags(request.user, campaign), 20)
     context = {"campaign": campaign, "page": page, "rows": reports_as_shown(campaign, page), "new": see_replies(page)}
     return render(request, "annotation/messages/message_list.html", context)

@@ -22,12 +22,12 @@ from annotation.labelling.training import (
     start_round,
 )
 from annotation.models import Campaign, Check, Gold, TrainingQuestion
-from annotation.permissions import is_annotator
 from annotation.questions.templates import newest_templates, question_text
 from annotation.sources.topics import searched
 from annotation.sources.verified import verified
 from annotation.views.annotate import NO_CONTACT
 from annotation.views.find_campaign import find_campaign
+from core.people.roles import Right
 from core.views.access import SignedInRequest
 from core.views.acts import or_message
 
@@ -35,7 +35,7 @@ from core.views.acts import or_message
 @require_http_methods(["GET", "HEAD", "POST"])
 def training(request: SignedInRequest, pool: str) -> HttpResponse:
     """Show the next question, with ?told=N the feedback to question N, and between rounds what comes next."""
-    campaign = find_campaign(request, pool, is_annotator)
+    campaign = find_campaign(request, pool, Right.ANNOTATE)
     if request.method == "POST":
         return _act(request, campaign)
     own, needs = last_round(campaign, request.user), needs_training(campaign, request.user)

@@ -253,7 +253,7 @@ def test_change_refuses_bad_evidence(world, item) -> None:
 
 def test_queries_of_a_submit_are_few(world, item, django_assert_num_queries) -> None:
     ann, ben = slot_for(world.campaign, world.ann, item), slot_for(world.campaign, world.ben, item)
-    with django_assert_num_queries(13):  # two of them a savepoint
+    with django_assert_num_queries(10):  # two of them a savepoint
         answer(world.ann, ann)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(13):
         answer(world.ben, ben)

@@ -250,9 +250,9 @@ def test_last_chosen_source_is_not_removed_without_saying_what_follows(campaign,
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_verified_takes_two_queries(campaign, second, count: int, django_assert_num_queries) -> None:
+def test_verified_takes_one_query(campaign, second, count: int, django_assert_num_queries) -> None:
     choose_sources(campaign, [0, 1][:count], list(campaign.sources.values_list("pk", flat=True)[:count]))
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         known = verified(campaign)
         assert len(known.hosts(0)) == count
 
