@@ -68,7 +68,10 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 
 
 class TrustProxies:
-    """Put the client's address in REMOTE_ADDR, and take out forwarded headers that no trusted proxy sent."""
+    """Put the client's address in REMOTE_ADDR, and take out forwarded headers that no trusted proxy sent.
+
+    Take the default ports out of Host too: what a proxy sends as name:80 would lead from http to https://name:80.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -82,6 +85,10 @@ class TrustProxies:
             meta.pop(FOR, None)
             if meta.pop(PROTO, None) is not None:
                 meta["wsgi.url_scheme"] = "http"  # gunicorn may have believed the header
+        for port in (":80", ":443"):
+            if meta.get("HTTP_HOST", "").endswith(port):
+                meta["HTTP_HOST"] = meta["HTTP_HOST"].removesuffix(port)
+                break
         return self.get_response(request)
 
 

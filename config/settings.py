@@ -329,7 +329,15 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"text": {"format": "%(message)s"}, "json": {"()": "core.logs.JsonLines"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "level": "WARNING", "formatter": LOG_FORMAT}},
+    "filters": {"refused": {"()": "core.logs.OneLineForRefused"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "level": "WARNING",
+            "formatter": LOG_FORMAT,
+            "filters": ["refused"],
+        }
+    },
     "root": {"handlers": ["console"], "level": "WARNING"},
 }
 SILENCED_SYSTEM_CHECKS = [

@@ -1,4 +1,7 @@
-"""Write logs as lines of JSON (LOG_FORMAT=json), each with the request or job that it belongs to."""
+"""Write logs as lines of JSON (LOG_FORMAT=json), each with the request or job that it belongs to.
+
+In either format, a request that cannot be served as it was sent is one line.
+"""
 
 import json
 import logging
@@ -37,3 +40,15 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class OneLineForRefused(logging.Filter):
+    """Take the traceback out of records of requests that were refused, as for a host name that is not the site's.
+
+    Anybody can send those, and a scanner many: each would fill a page of the log.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if 400 <= getattr(record, "status_code", 0) < 500:
+            record.exc_info = record.exc_text = None
+        return True

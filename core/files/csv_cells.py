@@ -2,14 +2,18 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 
 # first characters that a spreadsheet takes for a formula; some take the full-width ones for one too
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+# where a spreadsheet that divides at semicolons or tabs, as in German, begins another cell: quotes do not keep it off
+INNER = re.compile(rf"(?<=[;\t\r\n])(?=\"*[{re.escape(''.join(FORMULA[:4] + FORMULA[7:]))}])")
 
 
 def safe_cell(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet would take it for a formula."""
+    """Return the text with an apostrophe wherever a spreadsheet would take what follows for a formula."""
+    text = INNER.sub("'", text)
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

@@ -69,6 +69,20 @@ def test_headers_of_others_are_taken_out(peer, seen, settings) -> None:
     assert ("X-Forwarded-For" in request.headers) == (peer == "10.0.0.2")
 
 
+@pytest.mark.parametrize(
+    ("host", "kept"),
+    [("a.org:80", "a.org"), ("a.org:443", "a.org"), ("a.org:8443", "a.org:8443"), ("[2001:db8::80]", "[2001:db8::80]")],
+)
+def test_https_and_links_keep_no_default_port_that_a_proxy_writes_into_host(client, settings, host, kept) -> None:
+    """nginx with $host:$server_port does; https://a.org:80 would answer nobody."""
+    settings.TRUSTED_PROXIES, settings.SECURE_SSL_REDIRECT = read_proxies("127.0.0.1"), True
+    settings.ALLOWED_HOSTS = ["a.org", "[2001:db8::80]"]
+    response = client.get("/login", headers={"host": host, "x-forwarded-proto": "http"})
+    assert response["Location"] == f"https://{kept}/login"
+    request = client.get("/login", headers={"host": host, "x-forwarded-proto": "https"}).wsgi_request
+    assert request.build_absolute_uri("/x") == f"https://{kept}/x"
+
+
 def test_a_near_proxy_without_trust_is_told_once(caplog, monkeypatch) -> None:
     monkeypatch.setattr(module, "_told", set())
     ask = TrustProxies(lambda _: HttpResponse())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ from django.conf import settings
 from core.enums import JobState
 from core.jobs import execution
 from core.jobs.execution import execute
-from core.logs import FIELDS, JsonLines, logged_with
+from core.logs import FIELDS, JsonLines, OneLineForRefused, logged_with
 from core.models import Job
 from tests.factories import make_job
 
@@ -91,3 +92,18 @@ def test_another_format_is_refused():
         cwd=settings.BASE_DIR, env=os.environ | {"LOG_FORMAT": "xml"}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert "LOG_FORMAT is 'xml': set it to json, or leave it out for plain text." in done.stderr
+
+
+def test_a_refused_request_is_one_line_of_the_log_and_a_failure_has_its_traceback(client, monkeypatch):
+    [console] = [
+        one for one in logging.getLogger().handlers if any(isinstance(by, OneLineForRefused) for by in one.filters)
+    ]
+    out = io.StringIO()
+    monkeypatch.setattr(console, "stream", out)
+    assert client.get("/login", headers={"host": "evil.example"}).status_code == 400
+    [said] = out.getvalue().splitlines()
+    assert said.startswith("Invalid HTTP_HOST header: 'evil.example'.")
+    client.raise_request_exception = False
+    monkeypatch.setattr("config.languages.SpeakLanguage.__call__", lambda *_: 1 // 0)
+    assert client.get("/login").status_code == 500
+    assert "Traceback" in out.getvalue()

@@ -13,7 +13,19 @@ def test_cell_that_begins_a_formula_gets_an_apostrophe(start):
     assert safe_cell(f"{start}1+1") == f"'{start}1+1"
 
 
-@pytest.mark.parametrize("text", ["ann", "a=b", "", "'=1", "1.5"])
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("a;=1+1", "a;'=1+1"), ('a;""@SUM(1)', "a;'\"\"@SUM(1)"), ("a\tb;c\t-1", "a\tb;c\t'-1"),
+        ("a\n=1;+2", "a\n'=1;'+2"), ("a\r\n＝1", "a\r\n'＝1"), ("=1;=2", "'=1;'=2"),
+    ],
+)  # fmt: skip
+def test_a_spreadsheet_that_divides_at_other_signs_finds_no_formula_either(text, safe):
+    """German ones divide at semicolons, and take only a quote at the beginning of a cell for one."""
+    assert safe_cell(text) == safe
+
+
+@pytest.mark.parametrize("text", ["ann", "a=b", "", "'=1", "1.5", "a; -1", "a;b", "two\nlines", "a;'=1"])
 def test_other_cells_stay(text):
     assert safe_cell(text) == text
 
