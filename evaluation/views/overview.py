@@ -22,7 +22,7 @@ from evaluation.overview.counts import stage_counts
 from evaluation.overview.first_steps import first_steps
 from evaluation.overview.rankings import TAKEN, overview, page_version
 from evaluation.overview.sections import RANKINGS, overview_chart
-from evaluation.overview.status import next_status, stage_statuses
+from evaluation.overview.status import State, next_status, stage_statuses
 from evaluation.pages.registry import by_group
 from evaluation.planning.findings import not_comparable
 from evaluation.sections.help_pages import LISTED, listed_for
@@ -59,6 +59,8 @@ def home(request: SignedInRequest) -> HttpResponse:
     jobs = list(live.defer("log").order_by("id")[:NEWEST])
     numbers = {"num_pools": shown.count(), "num_graphs": Graph.objects.filter(archived=False).count()}
     context: dict[str, object] = {"pools": pools, **numbers, "jobs": jobs, "pool_states": pool_states(newest)}
+    on_page = {status.state for entry in pools for status in entry["stages"]}
+    context["signs"] = [state for state in State if state in on_page]
     if can_manage(request.user):
         steps = first_steps()
         context |= {"first_steps": steps, "next_step": next((step for step in steps if not step.is_done), None)}
