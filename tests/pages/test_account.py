@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.people.accounts import password_path
 from annotation.people.forgotten import PER_ADDRESS, TOO_MANY, answer_next
+from annotation.people.own_data import preview_erasure
 from annotation.views.people import LAST_MANAGER
 from config.sign_in import TRIES
 from core.people.tokens import create_token
@@ -160,6 +161,30 @@ def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
     assert annotator.get("/account").status_code == 302
     answer = Client().post("/login", {"username": "annotator", "password": "look around here"})
     assert has(answer, "wrong")
+
+
+def test_erasing_speaks_to_the_person_and_of_what_there_is(world: dict, annotator, sign_in):
+    person, manager = world["annotator"], sign_in("manager")
+    found = preview_erasure(person)
+    assert (found.imported, found.comments, found.reports) == (0, 0, 0)
+    mine, theirs = (content(client.get(f"{page}/erase")) for client, page in (
+        (annotator, "/account"), (manager, f"/people/{person.pk}")
+    ))  # fmt: skip
+    for page in (mine, theirs):
+        rows = [
+            row["data-test"]
+            for part in ("erased", "kept")
+            for row in page.one(part).all(tag="li")
+            if "data-test" in row
+        ]
+        there = {"email": found.email, "roles": found.roles, "labels": found.labels}
+        assert rows == ["name", *(row for row in ("email", "sign-ins", "roles", "labels") if there.get(row, True))]
+    assert "person" not in mine.one("erased").text and "your" in mine.one("erased").text.lower()
+    assert "you" not in theirs.one("erased").text.lower()
+    person.memberships.all().delete()
+    User.objects.filter(pk=person.pk).update(email="")
+    rows = content(manager.get(f"/people/{person.pk}/erase")).one("erased").all(tag="li")
+    assert [row["data-test"] for row in rows] == ["name", "sign-ins"]
 
 
 @pytest.mark.parametrize("page", ["/account", "/account/erase", "/account/tokens"])
