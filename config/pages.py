@@ -22,6 +22,8 @@ class Page(NamedTuple):
 
 # pages that the sidebar shows as where one is: breadcrumbs beside it begin below them
 IN_SIDEBAR = frozenset({"graphs", "graph", "pools", "pool", "campaign", "evaluation"})
+# pages below these that the sidebar has no entry for: their breadcrumbs say where they belong
+WITHOUT_ENTRY = frozenset({"graph-delete", "pool-delete"})
 PAGES = {
     "login": Page("", _("Sign in")),
     "home": Page("", _("Home"), _("Home"), "Pools in work"),

@@ -8,7 +8,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from config.pages import IN_SIDEBAR, PAGES, way_up
+from config.pages import IN_SIDEBAR, PAGES, WITHOUT_ENTRY, way_up
 from core.people.roles import WORDS, SiteRole
 
 register = template.Library()
@@ -47,7 +47,8 @@ def page_heading(context: Context) -> str:
 def breadcrumbs(context: Context) -> SafeString:
     """Return a list item for each page on the way down to this one; nothing on a page that has none above it.
 
-    Beside a sidebar (`site_sidebar` in the context), the way begins below the pages that it shows.
+    Beside a sidebar (`site_sidebar` in the context), the way begins below the pages that it shows; of a page that it
+    has no entry for, with the last of them.
     """
     frame = _frame(context)
     if not frame or not PAGES[frame].parent:
@@ -55,7 +56,8 @@ def breadcrumbs(context: Context) -> SafeString:
     frame, *above = way_up(frame)
     last = format_html('<li aria-current="page">{}</li>', str(PAGES[frame].crumb).format_map(context))
     if context.get("site_sidebar"):
-        above = [page for page in above if page not in IN_SIDEBAR]
+        below = [page for page in above if page not in IN_SIDEBAR]
+        above = below or (above[:1] if frame in WITHOUT_ENTRY else [])
         if not above:
             return SafeString()
     items = [(_url(page, context), str(PAGES[page].crumb).format_map(context)) for page in reversed(above)]

@@ -46,7 +46,10 @@ USED_BY = "Pool {} uses it: archive it instead."
 
 @dataclass(frozen=True)
 class Preview:
-    """List what would go with a subject: rows by kind, files, bytes; `refused` says why it has to stay, if it does."""
+    """List what would go with a subject: rows by kind, files, bytes; `refused` says why it has to stay, if it does.
+
+    `held_by`: what keeps it and has a page of its own, as pairs of kind (job, study, pool) and name.
+    """
 
     kind: str
     name: str
@@ -54,6 +57,7 @@ class Preview:
     files: int
     bytes: int
     refused: list[str]
+    held_by: list[tuple[str, str]]
 
 
 def find_subject(kind: str, name: str) -> Subject:
@@ -79,7 +83,8 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
     counted = ((model, rows.count()) for model, rows in going.items() if not model._meta.auto_created)
     rows = [(str(model._meta.verbose_name_plural), n) for model, n in counted if n]
     files, kind = [size for name in _artifacts(going) for size in sizes(name)], str(type(subject)._meta.verbose_name)
-    return Preview(kind, str(subject), rows, len(files), sum(files), _refusals(subject, going, with_labels))
+    refused, held_by = _refusals(subject, going, with_labels)
+    return Preview(kind, str(subject), rows, len(files), sum(files), refused, held_by)
 
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
@@ -158,26 +163,34 @@ def _clear_references(going: Going) -> None:
                 model._base_manager.filter(**{f"{field.name}__in": going[to].values("pk")}).update(**{field.name: None})
 
 
-def _refusals(subject: Subject, going: Going, with_labels: bool) -> list[str]:
-    """Return the reasons why the subject stays, a sentence each; empty where it may go."""
-    found = []
+def _refusals(subject: Subject, going: Going, with_labels: bool) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the reasons why the subject stays, a sentence each, and what keeps it; both empty where it may go."""
+    found: list[str] = []
+    held_by: list[tuple[str, str]] = []
     live = going[Job].filter(state__in=LIVE) if isinstance(subject, Study) else live_jobs(subject)
     if (job := live.order_by("id").first()) is not None:
         found.append(f"Job {job.pk} is at work on it: cancel it first, or wait for its end.")
+        held_by.append(("job", str(job.pk)))
     elif isinstance(subject, Study) and is_under_way(subject):
         found.append("It is under way: cancel its jobs first, or wait for their end.")
     if isinstance(subject, Study):
-        pools = Pool.objects.filter(graph__study_runs__study=subject).order_by("name").distinct()
+        pools = list(Pool.objects.filter(graph__study_runs__study=subject).order_by("name").distinct())
         found += [f"Pool {pool} is on a graph of the study: delete the pool first." for pool in pools]
+        held_by += [("pool", pool.name) for pool in pools]
     else:
-        studies = Study.objects.filter(runs__in=going[StudyRun]).distinct() if StudyRun in going else []
+        studies = list(Study.objects.filter(runs__in=going[StudyRun]).distinct()) if StudyRun in going else []
         found += [f"Open-world study {study} rests on it: delete the study instead." for study in studies]
+        held_by += [("study", study.name) for study in studies]
     if isinstance(subject, System):
-        found += [USED_BY.format(pool) for pool in subject.pools.order_by("name")]
+        users = list(subject.pools.order_by("name"))
+        found += [USED_BY.format(pool) for pool in users]
+        held_by += [("pool", pool.name) for pool in users]
         found += [] if with_labels else _measured_by(subject)
-    if not with_labels:
-        found += _precious(subject, going)
-    return found
+    if not with_labels and (precious := _precious(subject, going)):
+        found += precious
+        if isinstance(subject, Graph):
+            held_by += [("pool", name) for name in going[Pool].order_by("name").values_list("name", flat=True)]
+    return found, held_by
 
 
 def _measured_by(system: System) -> list[str]:

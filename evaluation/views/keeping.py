@@ -15,11 +15,12 @@ from core.views.acts import or_message, posted
 from evaluation.keeping import archive as keeping
 from evaluation.keeping import removal
 from evaluation.models import Study
-from pooling.models import Graph, Pool
+from pooling.models import Graph, Pool, System
 from pooling.systems.shown_names import shown_name
 from pooling.views.find import find_graph, find_pool, find_system
 
 DELETED = "{} is deleted."
+_HELD_BY = {"job": ("Job {}", "job"), "pool": ("Pool {}", "pool"), "study": ("Open-world study {}", "open-world-study")}
 
 
 @require_POST
@@ -89,5 +90,18 @@ def _delete(
         else:
             messages.success(request, DELETED.format(subject.name))
             return redirect(after)
-    shown = {"subject": subject, "preview": removal.preview(subject), "form": form, "page": page, "problem": problem}
+    preview = removal.preview(subject)
+    shown: dict[str, object] = {"subject": subject, "preview": preview, "form": form, "page": page, "problem": problem}
+    named_pages = [(name, *_HELD_BY[kind]) for kind, name in preview.held_by]
+    shown["held_by"] = [(words.format(name), reverse(at, args=[name])) for name, words, at in named_pages]
+    shown["archive_url"] = _archive_url(subject)
     return render(request, "evaluation/keeping/delete_confirm.html", {**named, **shown})
+
+
+def _archive_url(subject: removal.Subject) -> str:
+    """Return where to post that a subject is archived; "" where it is, or cannot be."""
+    if isinstance(subject, Study) or subject.archived:
+        return ""
+    if isinstance(subject, System):
+        return reverse("system-archive", args=[subject.graph.name, subject.name])
+    return reverse("graph-archive" if isinstance(subject, Graph) else "pool-archive", args=[subject.name])

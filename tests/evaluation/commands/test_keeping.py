@@ -43,6 +43,7 @@ def test_remove_shows_first_and_deletes_when_told(town: Graph):
         "files": 0,
         "bytes": 0,
         "refused": [],
+        "held_by": [],
         "deleted": False,
     }
     assert Pool.objects.count() == 1

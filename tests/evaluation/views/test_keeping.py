@@ -6,9 +6,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from config.pages import PAGES
+from core.enums import JobState
 from core.forms import NOT_TYPED, TypedNameForm
+from evaluation.enums import EvaluationJob
 from evaluation.keeping.archive import archive
 from evaluation.keeping.removal import USED_BY, preview, remove
+from evaluation.labels.qrels import freeze_qrels
 from evaluation.models import Qrels
 from evaluation.test_sets.imports import import_test_set
 from evaluation.views.keeping import DELETED
@@ -18,7 +21,7 @@ from pooling.models import Graph, Pool, PooledTriple, System
 from pooling.pools.build import check_name
 from tests.factories import make_person, names_of
 from tests.page import element, elements, fields, has, links, notices, numbers, parse, posts, refusal, refusals, table
-from tests.pages.world import make_pool, make_system
+from tests.pages.world import make_job, make_pool, make_system
 
 
 def boss() -> Client:
@@ -88,9 +91,30 @@ def test_what_has_to_stay_says_why_and_cannot_be_posted(town: Graph):
     client, url = boss(), "/graphs/town/systems/transe/delete"
     page = client.get(url)
     assert [one.text for one in elements(page, "stays")] == [USED_BY.format("old")] == preview(system).refused
-    assert "typed" not in fields(page) and posts(page) == []
+    assert "typed" not in fields(page) and posts(page) == ["/graphs/town/systems/transe/archive"]
+    assert element(page, "held-by").one(tag="a")["href"] == "/pools/old"
     assert refusals(client.post(url, {"typed": "transe"})) == refusal(lambda: remove(system, None))
     assert System.objects.count() == 1
+
+
+def test_what_stays_leads_to_what_keeps_it_and_to_the_archive(labelled: Pool):
+    graph, client = labelled.graph, boss()
+    freeze_qrels(labelled, "v1")
+    page = parse(client.get(f"/graphs/{graph.name}/delete"))
+    assert page.one("held-by").one(tag="a")["href"] == f"/pools/{labelled.name}"
+    assert f"/graphs/{graph.name}/archive" in [form["action"] for form in page.all(tag="form", method="post")]
+    crumbs = page.one(tag="nav", class_="breadcrumbs").all(tag="a")
+    assert [link["href"] for link in crumbs] == [f"/graphs/{graph.name}"]
+    url = f"/pools/{labelled.name}/delete"
+    pool = parse(client.get(url))
+    assert not pool.has("held-by")  # its own labels keep it
+    assert [link["href"] for link in pool.one(tag="nav", class_="breadcrumbs").all(tag="a")] == [
+        f"/pools/{labelled.name}"
+    ]
+    archive(graph, None)
+    assert f"/graphs/{graph.name}/archive" not in posts(client.get(f"/graphs/{graph.name}/delete"))
+    job = make_job(EvaluationJob.EVALUATE, JobState.RUNNING, pool=labelled)
+    assert element(client.get(url), "held-by").one(tag="a")["href"] == f"/jobs/{job.pk}"
 
 
 def test_a_judged_test_set_is_imported_and_its_pool_shown(town: Graph):
