@@ -86,16 +86,20 @@ def axes(area: Plot, data: Data) -> str:
     return "".join(found)
 
 
-def x_ticks(area: Plot, ticks: Sequence[tuple[float, str]]) -> str:
-    """Return the tick labels under an area; of those that would touch, the later one is left out."""
+def x_ticks(area: Plot, ticks: Sequence[tuple[float, str]], *, ends_inside: bool = False) -> str:
+    """Return the tick labels under an area; of those that would touch, the later one is left out.
+
+    `ends_inside`: no label is beyond the right edge, where another area begins.
+    """
     found, free = [], -1e9
     for value, told in sorted(ticks, key=lambda tick: area.x.at(tick[0])):
         at, wide = area.x.at(value), width_of(told, SMALL_TEXT)
-        if at - wide / 2 < free:
+        middle = min(at, area.right - wide / 2) if ends_inside else at
+        if middle - wide / 2 < free:
             continue
-        free = at + wide / 2 + 6
+        free = middle + wide / 2 + 6
         found.append(line(at, area.bottom, at, area.bottom + 4, "axis"))
-        found.append(text(at, area.bottom + 16, told, "middle", "tick"))
+        found.append(text(middle, area.bottom + 16, told, "middle", "tick"))
     return "".join(found)
 
 

@@ -68,7 +68,7 @@ def _panel(panel: dict[str, Any], area: Plot, every: Data, *, is_first: bool, is
             found.append(line(area.left, area.y.at(one["y"]), area.right, area.y.at(one["y"]), "reference"))
     found.append(line(area.left, area.bottom, area.right, area.bottom, "axis"))
     if is_last:
-        found.append(x_ticks(area, area.x.ticks))
+        found.append(x_ticks(area, area.x.ticks, ends_inside=True))
     found.append(area.clipped(drawn_series(one, area, every).svg() for one in panel["series"]))
     name = shorten(panel["name"], area.right - area.left)
     head = text(area.left, area.top - 7, name, kind="head", whole=panel["name"])

@@ -13,6 +13,7 @@ ROW = 28.0
 SLANT = 0.72  # of the length of a name turned by 45 degrees
 PALE, FULL = 0.06, 0.9  # opacities
 HALF, DEEP = 0.63, 0.86  # from here on text is black in both themes; from there on white in the light one
+OWN, OWN_MEANS = "cell own", "with itself"  # of the diagonal of a square: class, and words of the key
 LEAST_P = 4.0  # -log10 of a p-value that has the full colour
 
 
@@ -35,13 +36,21 @@ def matrix(data: Data, width: float) -> Drawing:
         y = top + i * ROW
         body.append(text(left - 10, y + ROW / 2 + 3, shorten(name, left - 12), "end", whole=name))
         for j, column in enumerate(columns):
-            strength = 0.0 if is_square and i == j else shade(values[i][j])
-            title = f"{name}, {column}: {told[i][j]}" if not (is_square and i == j) else f"{name}: {told[i][j]}"
-            body.append(_cell(left + j * wide, y, wide, strength, title))
+            is_own = is_square and i == j
+            strength = 0.0 if is_own else shade(values[i][j])
+            title = f"{name}: {told[i][j]}" if is_own else f"{name}, {column}: {told[i][j]}"
+            body.append(_cell(left + j * wide, y, wide, strength, title, is_own=is_own))
             if fits:
                 body.append(text(left + (j + 0.5) * wide, y + ROW / 2 + 3, told[i][j], "middle", _text_kind(strength)))
     bottom = top + len(rows) * ROW
-    return Drawing(width, bottom + 30, "".join([*body, _scale_key(data, left, bottom + 10)]))
+    scale, end = _scale_key(data, left, bottom + 10)
+    body.append(scale)
+    if not is_square:
+        return Drawing(width, bottom + 30, "".join(body))
+    fits_beside = end + 18 + 25 + width_of(OWN_MEANS, SMALL_TEXT) <= width
+    x, y = (end + 18, bottom + 10) if fits_beside else (left, bottom + 28)
+    body += [rect(x, y + 1, 19, 12, f'class="{OWN}"'), text(x + 25, y + 11, OWN_MEANS, kind="tick")]
+    return Drawing(width, y + 20, "".join(body))
 
 
 def _told(value: Any, data: Data) -> str:
@@ -83,8 +92,9 @@ def _shade(data: Data) -> Any:
     return of
 
 
-def _cell(x: float, y: float, wide: float, strength: float, title: str) -> str:
-    kind = "cell empty" if not strength else "cell against" if strength < 0 else "cell"
+def _cell(x: float, y: float, wide: float, strength: float, title: str, *, is_own: bool) -> str:
+    """Draw a cell; `is_own`: of the diagonal, which has an outline and no colour of the scale."""
+    kind = OWN if is_own else "cell empty" if not strength else "cell against" if strength < 0 else "cell"
     opacity = f' fill-opacity="{abs(strength):.2f}"' if strength else ""
     return rect(x + 1, y + 1, wide - 2, ROW - 2, f'class="{kind}"{opacity}', title)
 
@@ -107,8 +117,8 @@ def _heads(columns: Sequence[str], left: float, wide: float, top: float, turned:
     return "".join(found)
 
 
-def _scale_key(data: Data, x: float, y: float) -> str:
-    """Draw what the colours mean: five steps between the least and the largest value."""
+def _scale_key(data: Data, x: float, y: float) -> tuple[str, float]:
+    """Draw what the colours mean: five steps between the least and the largest value. Return it and where it ends."""
     low, high = _bounds(data)
     shade = _shade(data)
     if "smallest" in data:
@@ -124,4 +134,4 @@ def _scale_key(data: Data, x: float, y: float) -> str:
         kind = "cell empty" if not strength else "cell against" if strength < 0 else "cell"
         found.append(rect(x + 20 * k, y + 1, 19, 12, f'class="{kind}" fill-opacity="{abs(strength) or 1:.2f}"'))
     found.append(text(x + 106, y + 11, ends[1], kind="tick"))
-    return "".join(found)
+    return "".join(found), x + 106 + width_of(ends[1], SMALL_TEXT)

@@ -216,7 +216,8 @@ def boxes(data: Data, width: float) -> Drawing:
 
 def columns(data: Data, width: float) -> Drawing:
     """Draw bars that stand beside each other in ordered places: numbers or bands."""
-    every = data["series"]
+    # every second one is pale, in the key as well
+    every = [{**one, "hollow": bool(place % 2)} for place, one in enumerate(data["series"])]
     names = list(dict.fromkeys(str(x) for one in every for x in one["x"]))
     top_key, below_key = key(every, width, "box") if len(every) > 1 else ("", 0.0)
     axis = {"rangemode": "tozero", **data.get("yaxis", {}), **({"range": data["yrange"]} if "yrange" in data else {})}
@@ -234,7 +235,7 @@ def columns(data: Data, width: float) -> Drawing:
             if is_number(value):
                 at = area.x.at(names.index(x)) + (place - len(every) / 2) * wide
                 end = y.at(y.clip(value))
-                kind = "bar" if place % 2 == 0 else "bar pale"
+                kind = "bar pale" if one["hollow"] else "bar"
                 group.body.append(rect(at, min(end, area.bottom), wide - 1, area.bottom - end, f'class="{kind}"'))
                 said = exact(value, axis.get("tickformat", ""))
                 group.point(at + wide / 2, end, f"{data.get('x', '')} {x}: {said}".strip())

@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from core.charts.draw import chart_html, drawing
-from core.charts.frame import HALF, NARROW, WIDE
+from core.charts.frame import HALF, NARROW, SMALL_TEXT, WIDE
 from core.charts.grid import columns
 from core.charts.labels import width_of
+from core.charts.matrices import OWN, OWN_MEANS
 from tests.pages.test_theme import DARK, LIGHT, contrast
 
 EVIL = '</svg><script>alert("1")</script>'
@@ -154,6 +155,20 @@ def test_panels_of_a_grid_are_in_rows_on_the_same_axes(width: float, across: int
     assert sorted(names) == ["judgements", "tau"]
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_ticks_of_a_panel_do_not_reach_into_the_next_one(width: float):
+    panels = [{"name": str(i), "series": [{"name": "tau", "x": [0, 1000], "y": [0, 1]}]} for i in range(6)]
+    root = ElementTree.fromstring(f"<svg>{drawing('grid', {'panels': panels}, width).body}</svg>")
+    ticks = [text for text in root.iter("text") if text.get("text-anchor") == "middle"]
+    assert [text.text for text in ticks].count("1,000") == columns(6, width)
+    spans = sorted(
+        (float(text.get("x", "")) - wide / 2, float(text.get("x", "")) + wide / 2)
+        for text in ticks
+        for wide in [width_of(text.text or "", SMALL_TEXT)]
+    )
+    assert all(after[0] - before[1] >= 6 for before, after in pairwise(spans))
+
+
 @pytest.mark.parametrize(("count", "across"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3)])
 def test_rows_of_a_grid_are_full_where_they_can_be(count: int, across: int):
     assert columns(count, WIDE) == across
@@ -219,6 +234,17 @@ def test_bars_of_few_days_are_no_walls(days: int, widest: int):
     assert len(bars) == days and all(10 < float(bar.get("width", "")) <= widest for bar in bars)
 
 
+def test_bars_beside_each_other_look_as_their_key_says():
+    sides = [{"name": name, "measure": i, "x": ["1", "2"], "y": [0.5, 0.25]} for i, name in enumerate(["tail", "head"])]
+    root = parsed("bars", {"series": sides, "xaxis": {"type": "category"}})[0]
+    for name, kind in (("tail", "bar"), ("head", "bar pale")):
+        groups = [
+            one for one in root.iter("g") if name in {own.text for own in one.iter("text")} | {one.get("data-name")}
+        ]
+        assert len(groups) == 2  # in the key, and its bars
+        assert {rect.get("class") for group in groups for rect in group.iter("rect")} == {kind}
+
+
 def test_points_beside_a_tick_belong_to_its_name():
     mark = marks(parsed("points", POINTS))["MAP"]
     assert mark.get("data-says") == "tau-b: 0.5000 (0.4000 to 0.6000)|rho: 0.7000 (−3 to 5)"
@@ -241,6 +267,21 @@ def test_a_matrix_spans_its_own_values_without_the_diagonal():
     opacity = {one.find("title").text: one.get("fill-opacity") for one in cells}  # type: ignore[union-attr]
     assert opacity["complex, rotate: 0.78"] == "0.06" and opacity["transe, complex: 0.90"] == "0.90"
     assert opacity["transe: 1.00"] is None and opacity["rotate, complex: –"] is None
+
+
+def test_the_diagonal_of_a_matrix_has_a_look_of_its_own_that_the_key_names():
+    root = parsed("matrix", CHARTS["matrix"])[0]
+    own = [one for one in root.iter("rect") if one.get("class") == OWN]
+    assert len(own) == len(SYSTEMS) + 1  # the last one in the key
+    assert {one.get("fill-opacity") for one in own} == {None}
+    assert [text.text for text in root.iter("text")].count(OWN_MEANS) == 1
+    for svg in parsed("matrix", {**CHARTS["matrix"], "rows": ["a long name"] * 3, "columns": ["a long name"] * 3}):
+        (words,) = [text for text in svg.iter("text") if text.text == OWN_MEANS]
+        assert float(words.get("x", "")) + width_of(OWN_MEANS, SMALL_TEXT) <= float(svg.get("width", ""))
+        assert float(words.get("y", "")) <= float(svg.get("height", ""))
+    other = parsed("matrix", {"rows": ["a"], "columns": ["b"], "values": [[1]]})[0]
+    assert OWN_MEANS not in [text.text for text in other.iter("text")]
+    assert not [one for one in other.iter("rect") if one.get("class") == OWN]
 
 
 def test_the_text_of_a_cell_is_readable_on_its_colour():
