@@ -98,4 +98,4 @@ def _least(labels: Sequence[str], tau: Floats) -> str:
     value, i, j = min(pairs)
     if value == 1:
         return "All give the same order."
-    return f"{labels[i]} and {labels[j]} agree least: tau-b {signed(value)}."
+    return f"The least agreement is between {labels[i]} and {labels[j]}: tau-b {signed(value)}."

@@ -134,8 +134,8 @@ def by_categories(context: Context, measure: Measure, old: ValuesUnder, new: Val
             groups,
             old,
             new,
-            "The mean of each system over the questions of one side and of relations of one category; the best of a row"
-            " is bold. Groups with few answers say little.",
+            "The mean of each system over the questions of one side and of relations of one category. In the tables the"
+            " best of a row is bold. Groups with few answers say little.",
         ),
     ]
 

@@ -79,7 +79,7 @@ def reweighting(context: Context, measure: Measure, values: Values, before: Valu
         ("reweighted", f"{context.labels.name}, shares of {context.against.name}"),
         ("against", context.against.name),
     ):
-        columns += [Column(key, label, "value"), Column(f"{key}_place", "Place", "count")]
+        columns += [Column(key, label, "value"), Column(f"{key}_place", f"Place, {label}", "count")]
     return Section(
         "reweighted",
         title,
@@ -229,10 +229,14 @@ def _shares_chart(context: Context, order: Ints, old: Floats, new: Floats) -> Ch
         {
             "name": chosen.name,
             "colour": colour,
+            "hollow": hollow,
             "x": names,
             "y": [None if (v := number(share[r])) is None else 100 * v for r in order],
         }
-        for chosen, colour, share in ((context.against, "--control", old), (context.labels, "--accent", new))
+        for chosen, colour, share, hollow in (
+            (context.against, "--control", old, True),
+            (context.labels, "--accent", new, False),
+        )
     ]
     return Chart(
         "bars",

@@ -70,6 +70,11 @@ def test_every_page_shows_its_sections_with_table_and_caption(sign_in, labelled:
         assert page.one(tag="h2", id=f"{section['key']}-title").text == " ".join(section["title"].split())
         assert all(" ".join(section[words].split()) in shown.text for words in ("caption", "text"))
         assert section["tables"] or section["chart"] is None, "a chart has its table"
+        first = section["finding"].removeprefix("nDCG")[:1]
+        assert first == first.upper()
+        for table in section["tables"]:
+            labels = [column["label"] for column in table["columns"]]
+            assert len({*labels}) == len(labels), f"columns of one name in {table['key']}"
     shown = charts(answer)
     assert list(shown) == [section["key"] for section in sections if section["chart"]]
     assert all(chart["role"] == "img" and chart.has(tag="svg") for chart in shown.values())
