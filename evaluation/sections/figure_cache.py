@@ -66,7 +66,7 @@ def figure_key(what: str, query: str) -> str:
 
 def figure_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
     """Return the version of what figures under these label sets are computed from."""
-    kinds = {key.partition(":")[0] for key in labels}
+    kinds = _kinds(labels)
     if kinds <= set(UNLABELLED):
         return f"{FORM}/{ranks_version(pool)}"
     if kinds & {"annotator", "until"}:  # single labels, also those that judge nothing yet
@@ -147,11 +147,24 @@ def part_key(analysis: Analysis, part: Part, settings: Settings) -> str:
 
 def part_version(pool: Pool, analysis: Analysis, part: Part, settings: Settings) -> str:
     """Return the version of what the sections of a part are computed from."""
-    own = _of_part(part, settings)
-    chosen = () if part.labels else analysis.also
-    sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
-    found = figure_version(pool, [*sets, *chosen] or ["current"])
+    found = figure_version(pool, _label_sets(analysis, part, settings))
     return f"{found}/{analysis.version(pool)}" if analysis.version else found
+
+
+def follows_labels(analysis: Analysis, part: Part, settings: Settings) -> bool:
+    """Tell whether new labels change a part; under frozen qrels alone, they don't."""
+    return not _kinds(_label_sets(analysis, part, settings)) <= set(UNLABELLED)
+
+
+def _label_sets(analysis: Analysis, part: Part, settings: Settings) -> list[str]:
+    """Return the keys of the label sets that a part is computed from."""
+    own = _of_part(part, settings)
+    sets = [getattr(own, name) for name in ("labels", "against") if name in analysis.settings]
+    return [*sets, *(() if part.labels else analysis.also)] or ["current"]
+
+
+def _kinds(labels: Sequence[str]) -> set[str]:
+    return {key.partition(":")[0] for key in labels}
 
 
 def _of_part(part: Part, settings: Settings) -> Settings:

@@ -23,7 +23,15 @@ from evaluation.overview.rankings import WAITING, page_version
 from evaluation.overview.sections import OVERVIEW
 from evaluation.pages.registry import get_analysis
 from evaluation.planning.findings import not_comparable
-from evaluation.sections.figure_cache import FigureBusy, analysis_content, ask_part, is_live, part_job, part_state
+from evaluation.sections.figure_cache import (
+    FigureBusy,
+    analysis_content,
+    ask_part,
+    follows_labels,
+    is_live,
+    part_job,
+    part_state,
+)
 from evaluation.sections.parts_with_jobs import parts_with_jobs
 from evaluation.sections.section import Analysis
 from evaluation.sections.settings import (
@@ -36,6 +44,7 @@ from evaluation.sections.settings import (
     offered_measures,
     parse_settings,
 )
+from evaluation.sections.wording import basis
 from evaluation.views.csv_file import table_response
 from pooling.models import Pool
 from pooling.pools.growth import extend_pool
@@ -101,6 +110,9 @@ def analysis_page(request: HttpRequest, name: str, key: str) -> HttpResponse:
         context |= {"jobs": jobs, "is_under_way": any(map(is_live, jobs or ())), "not_comparable": not_comparable(pool)}
         if any(shown.is_old and not shown.part.heavy for shown in context["shown"]):
             context["version"] += WAITING
+        # what an open page says while newer figures are fetched; new labels leave those of frozen qrels as they are
+        follows = any(follows_labels(analysis, shown.part, settings) for shown in context["shown"])
+        context["basis"] = basis(context["version"]) if follows else ""
         figures = [shown.figure for shown in context["shown"] if shown.figure]
         context["contents"] = [section for shown in context["shown"] for section in shown.sections]
         context["left_out"] = next((figure.content["left_out"] for figure in figures), [])

@@ -321,6 +321,21 @@ def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(si
     assert answer.status_code == 503 and element(answer, "problem").text == BUSY
 
 
+def test_a_page_of_frozen_qrels_never_says_that_newer_figures_are_being_computed(sign_in, labelled: Pool):
+    freeze_qrels(labelled, "v1")
+    client = sign_in("researcher")
+
+    def said(query: str) -> str:
+        """Return what the script says that the figures are of, while it waits for newer ones; "": it says nothing."""
+        (told,) = [
+            one["data-basis"] for one in parse(client.get(PAGE("measures") + query)).walk() if "data-basis" in one
+        ]
+        return told
+
+    assert said("") == said("?labels=qrels:v1&against=current") == basis(page_version(labelled)) != ""
+    assert said("?labels=qrels:v1") == said("?labels=qrels:v1&against=full-test") == ""
+
+
 def test_the_form_says_which_label_set_is_the_default(sign_in, labelled: Pool):
     answer = sign_in("researcher").get(PAGE("measures"))
     page = parse(answer)
