@@ -8,7 +8,18 @@ from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import Measure
 from evaluation.sections import section
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
-from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell
+from evaluation.sections.section import (
+    ORDER_OF_JUDGING,
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    cell,
+)
 from evaluation.sections.wording import beside, compared, named_ticks, place_cell, places_on_both, why_no_tau, words
 from pooling.pools.kernels.filters import reason_label
 
@@ -54,6 +65,7 @@ def by_filter(context: Context) -> list[Section]:
             _rates_chart(filters),
             _filters_finding(filters),
             notes,
+            links=[] if any(one.drawn for one in filters) or not filters else [ORDER_OF_JUDGING],
         )
     ]
 

@@ -16,7 +16,19 @@ from evaluation.estimates.sample import NoSampleError, PoolSample, Stratum, draw
 from evaluation.measures.rank_table import Floats
 from evaluation.measures.registry import parse_measure
 from evaluation.sections.builders import chart, interval_cell, series_of, table_of
-from evaluation.sections.section import Analysis, Cell, Chart, Column, Context, Part, Section, Table, cell, seed_columns
+from evaluation.sections.section import (
+    ORDER_OF_JUDGING,
+    Analysis,
+    Cell,
+    Chart,
+    Column,
+    Context,
+    Part,
+    Section,
+    Table,
+    cell,
+    seed_columns,
+)
 from evaluation.sections.wording import named_ticks
 from evaluation.statistics.seeds import SeedSpread
 from pooling.enums import TO_PEOPLE
@@ -129,6 +141,7 @@ def _refused(context: Context, refusal: NoSampleError) -> Section:
         ],
         None,
         f"No estimates: {refusal}",
+        links=[ORDER_OF_JUDGING],
     )
 
 

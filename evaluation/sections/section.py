@@ -68,6 +68,17 @@ class Action:
 
 
 @dataclass(frozen=True)
+class Link:
+    """Lead managers from a section to a page of the pool that its words name."""
+
+    label: str
+    route: str
+
+
+ORDER_OF_JUDGING = Link("Order of judging", "campaign-order")
+
+
+@dataclass(frozen=True)
 class Section:
     key: str
     title: str
@@ -78,11 +89,13 @@ class Section:
     finding: str = ""  # what it says, in words
     notes: Sequence[str] = ()  # what to beware of: undefined values and why, systems left out
     actions: Sequence[Action] = ()
+    links: Sequence[Link] = ()
 
     def content(self) -> Json:
         found = asdict(self)
-        if not self.actions:
-            del found["actions"]
+        for without in ("actions", "links"):
+            if not found[without]:
+                del found[without]
         return found
 
 

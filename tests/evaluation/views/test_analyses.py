@@ -321,6 +321,14 @@ def test_while_somebody_computes_the_kept_figure_is_shown_and_asked_for_again(si
     assert answer.status_code == 503 and element(answer, "problem").text == BUSY
 
 
+def test_estimates_without_a_sample_lead_managers_to_the_order_of_judging(sign_in, pool: Pool):
+    manager, researcher = sign_in("manager"), sign_in("researcher")
+    for key in ("estimates", "audit"):
+        link = element(manager.get(PAGE(key)), "section-link").one(tag="a")
+        assert link["href"] == "/pools/p/campaign/order" and manager.get(link["href"]).status_code == 200
+        assert not has(researcher.get(PAGE(key)), "section-link")
+
+
 def test_a_page_of_frozen_qrels_never_says_that_newer_figures_are_being_computed(sign_in, labelled: Pool):
     freeze_qrels(labelled, "v1")
     client = sign_in("researcher")
