@@ -232,7 +232,10 @@ def test_csv_has_what_the_list_shows(world, manager) -> None:
     one, two = world.campaign.items.order_by("order")[:2]
     label_and_release(world, one, ann="Y", ben="Y")
     label_and_release(world, two, ann="Y")
-    rows = list(csv.DictReader(io.StringIO(manager.get(f"{URL}.csv", {"state": "settled"}).content.decode())))
+    # below the table, as on the other lists
+    link = read(manager.get(URL, {"state": "settled"})).one(tag="p", class_="downloads").one(tag="a")
+    assert link["href"] == f"{URL}.csv?state=settled"
+    rows = list(csv.DictReader(io.StringIO(manager.get(link["href"]).content.decode())))
     graph = open_graph(world.pool.graph)
     one.refresh_from_db()
     assert one.settled_at is not None
