@@ -214,6 +214,26 @@ def test_list_of_keys_opens_at_its_top(no_links, open_page, path: str) -> None:
     assert page.locator('[data-dialog="keys"]').evaluate("(dialog) => dialog.scrollTop") == 0
 
 
+@pytest.mark.parametrize("height", [640, 900])
+def test_what_the_list_of_keys_hides_is_under_a_shade_above_its_buttons(no_links, open_page, height: int) -> None:
+    page = open_page(no_links.ann)
+    page.set_viewport_size({"width": 360 if height < 900 else 1440, "height": height})
+    ready(page)
+    page.keyboard.press("?")
+    dialog = page.locator('[data-dialog="keys"]')
+    whole = dialog.evaluate("(dialog) => dialog.scrollHeight <= dialog.clientHeight + 8")
+    assert whole == (height == 900)
+    shade = """(dialog) => {
+        const of = (element, part) => getComputedStyle(element, part).content;
+        return [of(dialog, "::after"), of(dialog.querySelector(".actions"), "::before")].map((own) => own !== "none");
+    }"""
+    expect(dialog).to_have_class("" if whole else "has-more")
+    assert dialog.evaluate(shade) == [False, not whole]
+    dialog.evaluate("(dialog) => dialog.scrollTo(0, dialog.scrollHeight)")
+    expect(dialog).to_have_class("")
+    assert dialog.evaluate(shade) == [False, False]
+
+
 def test_hints_at_keys_are_for_people_who_have_keys(no_links, open_page) -> None:
     page = open_page(no_links.ann, width=360, has_touch=True, is_mobile=True)
     ready(page)
