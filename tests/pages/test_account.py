@@ -163,6 +163,14 @@ def test_who_erases_the_own_data_is_signed_out(world: dict, annotator):
     assert has(answer, "wrong")
 
 
+def test_pages_of_an_account_have_one_frame(annotator):
+    for path in ("", "/tokens", "/password", "/erase"):
+        page = parse(annotator.get(f"/account{path}"))
+        assert page.one(tag="main")["class"] == "main" and page.has(class_="lead")
+        crumbs = page.one(tag="nav", class_="breadcrumbs").all(tag="a")
+        assert [link["href"] for link in crumbs] == (["/account"] if path else [])
+
+
 def test_erasing_speaks_to_the_person_and_of_what_there_is(world: dict, annotator, sign_in):
     person, manager = world["annotator"], sign_in("manager")
     found = preview_erasure(person)

@@ -176,3 +176,19 @@ def test_in_the_search_the_pointer_and_what_enter_opens_look_different_and_touch
     heading = page.locator("#search [data-found] h2").first.bounding_box()
     assert heading["y"] + heading["height"] <= links.nth(0).bounding_box()["y"] - 2
     assert links.nth(0).evaluate("link => parseFloat(getComputedStyle(link).outlineOffset)") <= -2  # within the link
+
+
+def test_cards_of_an_account_leave_no_holes(world: dict, live_server, browser):
+    page = window(browser, live_server, world["annotator"], 1440)
+    page.goto("/account")
+    page.locator("[data-usual]").first.wait_for()
+    boxes = [box for one in page.locator("main .card").all() if (box := one.bounding_box())]
+    columns = {x: [box for box in boxes if round(box["x"]) == x] for x in {round(box["x"]) for box in boxes}}
+    assert len(columns) == 2
+    for own in columns.values():
+        own.sort(key=lambda box: box["y"])
+        assert all(round(b["y"] - a["y"] - a["height"]) == 16 for a, b in pairwise(own))
+    below = "(card) => card.getBoundingClientRect().bottom - card.lastElementChild.getBoundingClientRect().bottom"
+    assert all(one.evaluate(below) < 48 for one in page.locator("main .card").all())
+    ends = [own[-1]["y"] + own[-1]["height"] for own in columns.values()]
+    assert max(ends) - min(ends) < 200
