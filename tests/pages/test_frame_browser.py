@@ -178,6 +178,16 @@ def test_in_the_search_the_pointer_and_what_enter_opens_look_different_and_touch
     assert links.nth(0).evaluate("link => parseFloat(getComputedStyle(link).outlineOffset)") <= -2  # within the link
 
 
+def test_every_notice_is_as_wide_as_the_page(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1440)
+    page.goto("/pools/town-pool/export")
+    notices = page.locator("main p.notice").all()
+    header = page.locator(".page-header").bounding_box()
+    assert notices and header
+    for box in [one.bounding_box() for one in notices]:  # a block of a notice fills the page
+        assert box and round(box["width"]) == round(header["width"])
+
+
 def test_cards_of_an_account_leave_no_holes(world: dict, live_server, browser):
     page = window(browser, live_server, world["annotator"], 1440)
     page.goto("/account")
