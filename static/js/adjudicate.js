@@ -150,7 +150,7 @@ function choose(answer) {
 // The second key: a reason, or none where it is in words.
 function decide(value) {
   if (!one.current()) return;
-  if (page.guard.isClosed) return page.tooFast();
+  if (page.isTooFast()) return;
   if (!chosen) return page.say("info", CHOOSE);
   cause = value;
   page.say("info", null); // the reason is given, whatever becomes of the link

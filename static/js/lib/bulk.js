@@ -34,7 +34,7 @@ export class Bulk {
     const { page } = view;
     const open = [...view.rows.values()].filter((shown) => !shown.row.done);
     if (open.length < 2) return;
-    if (page.guard.isClosed) return page.tooFast();
+    if (page.isTooFast()) return;
     for (const shown of open) {
       const { item } = shown.row;
       const problem = problemOf(page.drafts.linkOf(item), "N", page.config.evidence_rule, hostsOf(item));

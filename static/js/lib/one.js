@@ -167,7 +167,7 @@ export class One {
   give(answer) {
     const { row, page } = this;
     if (!row) return;
-    if (page.guard.isClosed) return page.tooFast();
+    if (page.isTooFast()) return;
     if (!this.more.check(answer) || !this.check(answer)) return;
     const given = { answer, source_url: this.link.value, passage: this.passage.value.trim(), comment: this.more.comment(answer), ...this.more.extra?.(), ...page.clock.lap() };
     this.loop.answer(row, given);

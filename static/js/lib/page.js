@@ -109,9 +109,12 @@ export class Page {
     this.guard.close();
   }
 
-  // A press that was meant for the question before.
-  tooFast() {
-    this.bar.tooFast((told) => this.say("info", told));
+  // Whether a press was meant for the question before, which it then says; another press takes that word away.
+  isTooFast() {
+    const { isClosed } = this.guard;
+    if (isClosed) this.bar.tooFast((told) => this.say("info", told));
+    else this.forget("too-fast");
+    return isClosed;
   }
 
   // Answers from before the page was loaded are not in its memory; the server still lets them be changed.

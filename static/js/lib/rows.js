@@ -256,7 +256,7 @@ export class Rows {
     const shown = this.rows.get(slot);
     const { page } = this;
     if (!shown) return;
-    if (page.guard.isClosed) return page.tooFast();
+    if (page.isTooFast()) return;
     if (shown.isFixed) return shown.sayFixed();
     const { row } = shown;
     this.bulk.leaveOut(row);

@@ -243,6 +243,18 @@ def test_fast_double_press_labels_one_question(no_links, open_page) -> None:
     assert list(Label.objects.order_by("id").values_list("answer", flat=True)) == ["Y", "N"]
 
 
+def test_a_press_that_waits_for_a_link_is_no_longer_called_too_fast(world, open_page) -> None:
+    page = open_page(world.ann)
+    stop_clock(page)
+    page.clock.run_for(GUARD - 100)
+    page.keyboard.press("n")
+    shows(notice(page, "info"), "too-fast")
+    page.clock.run_for(200)
+    page.keyboard.press("n")
+    expect(page.locator("#link")).to_be_focused()
+    assert notice(page, "info").is_hidden()
+
+
 def test_chosen_pace_lengthens_the_guard(no_links, open_page) -> None:
     page = open_page(no_links.ann)
     page.evaluate("localStorage.setItem('triplepool:pace', '1000')")
