@@ -54,7 +54,15 @@ def dash(series: Series) -> str:
 
 
 def symbol(series: Series) -> str:
-    return SYMBOLS[number_of(series) % len(SYMBOLS)]
+    return str(series.get("symbol") or SYMBOLS[number_of(series) % len(SYMBOLS)])
+
+
+def with_symbols(every: Sequence[Series]) -> list[Series]:
+    """Give each series without a number of its own the symbol of its place, so that colour alone tells none apart."""
+    return [
+        {**one, "symbol": SYMBOLS[place % len(SYMBOLS)]} if one.get("system", one.get("measure")) is None else one
+        for place, one in enumerate(every)
+    ]
 
 
 def text(x: float, y: float, content: Any, anchor: str = "", kind: str = "", whole: str = "", more: str = "") -> str:

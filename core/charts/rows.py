@@ -8,7 +8,7 @@ from typing import Any
 from core.charts.frame import SMALL_TEXT, WIDE, Data, Drawing, Plot, axes, height_of, hollow, key
 from core.charts.labels import shorten, width_of
 from core.charts.lines import ends
-from core.charts.marks import Group, Series, line, px, rect, symbol, symbols, text
+from core.charts.marks import Group, Series, line, px, rect, symbol, symbols, text, with_symbols
 from core.charts.scales import exact, is_number, scale_of
 
 ROW, SLOT = 24.0, 10.0
@@ -36,7 +36,7 @@ def rows(data: Data, width: float, *, bars: bool = False) -> Drawing:
     `bars`: one series as bars that begin at 0, with their values. `sorted`: the largest of the first series on top.
     """
     data = by_name(data)
-    every, names = data["series"], data["names"]
+    every, names = with_symbols(data["series"]), data["names"]
     bars = bars and len(every) == 1
     counted = Counter(name for one in every for name in one["x"])
     alone = max(counted.values(), default=1) == 1  # each series has a row of its own

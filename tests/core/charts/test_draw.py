@@ -245,6 +245,19 @@ def test_bars_beside_each_other_look_as_their_key_says():
         assert {rect.get("class") for group in groups for rect in group.iter("rect")} == {kind}
 
 
+def test_dots_of_series_without_a_number_differ_in_shape_in_the_key_too():
+    tests = [{"name": name, "colour": "--muted", "x": SYSTEMS, "y": [1, 2, 3]} for name in ("HSD", "Holm", "BH")]
+    root = parsed("points", {"series": tests})[0]
+    found: dict[str, set[str]] = {}
+    for group in root.iter("g"):
+        name = group.get("data-name") or "".join(text.text or "" for text in group.iter("text"))
+        for path in group.iter("path"):
+            if "dots" in path.get("class", ""):
+                found.setdefault(name, set()).add(re.sub(r"[\d.]+", "", path.get("d", "").rpartition("M")[2]))
+    assert len(found) == len({*map(frozenset, found.values())}) == 3
+    assert all(len(shapes) == 1 for shapes in found.values())
+
+
 def test_points_beside_a_tick_belong_to_its_name():
     mark = marks(parsed("points", POINTS))["MAP"]
     assert mark.get("data-says") == "tau-b: 0.5000 (0.4000 to 0.6000)|rho: 0.7000 (−3 to 5)"
