@@ -75,6 +75,11 @@ def figure_version(pool: Pool, labels: Sequence[str] = ("current",)) -> str:
     return f"{FORM}/{version(pool)}"
 
 
+def is_of_earlier_form(version: str) -> bool:
+    """Tell whether a figure was kept by an earlier TriplePool, which may have told its numbers in other words."""
+    return version.partition("/")[0] != str(FORM)
+
+
 def current_figure(pool: Pool, key: str, now: str, compute: Callable[[], Content], *, heavy: bool = False) -> Figure:
     """Return a figure as of version `now`: read it if it was kept, else compute it.
 

@@ -11,12 +11,14 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from evaluation.sections.cell_text import cell_text, is_number, spread_text, undefined_reasons
+from evaluation.sections.figure_cache import is_of_earlier_form
 from evaluation.sections.wording import basis
 from pooling.systems.shown_names import shown_name, shown_names
 
 register = template.Library()
 register.filter("is_number", is_number)
 register.filter("basis", basis)
+register.filter("is_of_earlier_form", is_of_earlier_form)
 
 
 @register.simple_tag(takes_context=True)

@@ -25,7 +25,7 @@ from evaluation.models import Figure
 from evaluation.overview.rankings import page_version
 from evaluation.pages.registry import ANALYSES, get_analysis
 from evaluation.sections.csv_text import csv_text
-from evaluation.sections.figure_cache import BUSY, REST, part_figure, part_job
+from evaluation.sections.figure_cache import BUSY, FORM, REST, part_figure, part_job
 from evaluation.sections.settings import Settings, parse_settings
 from evaluation.sections.wording import basis
 from pooling.models import Pool
@@ -387,12 +387,19 @@ def test_old_figures_say_what_changed_runs_alone_for_the_full_test_set(sign_in, 
     client = sign_in("researcher")
     Worker.objects.create(name="w", queues="cpu", seen_at=timezone.now())
     compute(labelled, "stability")
-    Figure.objects.update(version="old")
-    page = parse(client.get(PAGE("stability")))
-    told = [page.one(id=f"age-{part}").one("computed-before").text for part in ("labels", "full-test")]
+    Figure.objects.update(version=f"{FORM}/old")
+
+    def said() -> list[str]:
+        page = parse(client.get(PAGE("stability")))
+        return [page.one(id=f"age-{part}").one("computed-before").text for part in ("labels", "full-test")]
+
+    told = said()
     assert [("Labels or runs have changed" in one, "Full test: computed" in one) for one in told] == [
         (True, False), (False, True),
     ]  # fmt: skip
+    Figure.objects.update(version=f"{FORM - 1}/old")  # whatever labels and runs did: figures of an earlier TriplePool
+    told = said()
+    assert all("TriplePool was updated since" in one and "have changed" not in one for one in told)
 
 
 def test_the_full_test_set_is_the_same_whatever_labels_are_chosen(labelled: Pool):
