@@ -163,11 +163,11 @@ def test_the_version_of_the_site_is_shown_and_a_web_process_of_another_one_says_
     own = code_version()
     SiteVersion.objects.update_or_create(pk=1, defaults={"version": own})
     page = manager.get("/jobs")
-    assert element(page, "version").text.split()[-1] == own
+    assert element(page, "version").text.strip() == f"Version of the site: {own}."
     assert not has(page, "other-web")
     SiteVersion.objects.update(version="2")
     page = manager.get("/jobs")
-    assert element(page, "version").text.split()[-1] == "2"
+    assert element(page, "version").text.strip() == "Version of the site: 2."
     assert element(page, "other-web").text.strip() == web_words(own, "2")
     client.force_login(make_person("rae", site="researcher"))
     assert not has(client.get("/jobs"), "version")
