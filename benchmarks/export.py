@@ -28,7 +28,7 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.export_scenes import draw_runs, drawn_pool, exported, real_pool
-from benchmarks.report import write_section
+from benchmarks.report import Summary, write_section
 from benchmarks.scratch import draw_candidates, make_graph, scratch_site
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def measure(graph: Graph, seeds: int, folder: Path, repeats: int) -> Row:
     export, to_csv, back, read_csv = [], [], [], []
     for i in range(repeats):
         out, copy = folder / f"test-set-{seeds}-{i}", folder / f"copy-{seeds}-{i}"
-        copy.mkdir()
+        (copy / "trec").mkdir(parents=True)
         begin = time.perf_counter()
         export_test_set(qrels, out)
         export.append(time.perf_counter() - begin)
@@ -189,12 +189,13 @@ def main() -> None:
         "| seeds | rows | MB | export, s | rows/s | to_csv alone, s | ratio | import again, s | read_csv alone, s |",
         "|---" * 9 + "|",
     ]
-    ratio = 0.0
+    main_figure = None
     with scratch_site() as folder:
         graph = make_graph(max(SIZES), np.random.default_rng(1))
         for size in sizes:
             row = measure(graph, size, folder, 3)
             ratio = row.to_csv / row.export
+            main_figure = Summary(f"export of {row.rows:,} rows", row.export, "pandas' to_csv of them", row.to_csv)
             table.append(
                 f"| {size:,} | {row.rows:,} | {row.bytes / 1e6:.1f} | {row.export:.2f} | {row.rows / row.export:,.0f}"
                 f" | {row.to_csv:.2f} | {ratio:.2f} | {row.back:.2f} | {row.read_csv:.2f} |"
@@ -210,7 +211,7 @@ def main() -> None:
         )
         write_section("export", "\n".join(["## Export", "", intro, "", *table, "", LARGE, "", *large]))
     if not only:
-        print(f"export: {ratio:.2f} x pandas' to_csv of finished rows")
+        print(main_figure)
 
 
 if __name__ == "__main__":

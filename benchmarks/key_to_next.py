@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.queue_load import make_campaign, make_people, server  # noqa: E402
-from benchmarks.report import write_section  # noqa: E402
+from benchmarks.report import Summary, write_section  # noqa: E402
 from benchmarks.scratch import scratch_site  # noqa: E402
 
 TARGET_MS = 30.0
@@ -121,7 +121,7 @@ def main() -> None:
             f" after the one that shows the next question or row. Target: p95 at most {TARGET_MS:.0f} ms."
         )
         write_section("key-to-next", "\n".join(["## Key press to next question", "", intro, "", *table]))
-    print(f"key to next: {TARGET_MS / worst:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {worst:.0f} ms)")
+    print(Summary("key press to next question, p95", worst / 1e3, "the target", TARGET_MS / 1e3))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.report import write_section  # noqa: E402
+from benchmarks.report import Summary, write_section  # noqa: E402
 from evaluation.probe.kernel import best_systems, probe_surface, system_places  # noqa: E402
 
 ANSWERS, ENTITIES, HIGHEST = 40_932, 14_541, 8_000
@@ -54,7 +54,7 @@ def median_seconds(act: Callable[[], object], repeats: int) -> float:
     return statistics.median(taken)
 
 
-def measured(systems: int, repeats: int) -> tuple[str, float]:
+def measured(systems: int, repeats: int) -> tuple[str, Summary]:
     ranks, degree = drawn(systems)
     surface = probe_surface(ranks, degree, ENTITIES, SHARPNESSES, ROBUSTNESSES)
     some = [(i, j) for i in range(CHECKED, 41, CHECKED) for j in range(0, 41, CHECKED)]
@@ -70,7 +70,7 @@ def measured(systems: int, repeats: int) -> tuple[str, float]:
         f"| {size} | {fast:.2f} s; the formula {slow:.1f} s, from {len(some)} points: {slow / fast:.0f} x"
         f" | {order * 1e3:.0f} ms | <= {TARGET:g} s |"
     )
-    return row, slow / fast
+    return row, Summary(f"PROBE of {systems} systems at {surface[0].size:,} points", fast, "point by point", slow)
 
 
 def main() -> None:
@@ -85,14 +85,14 @@ def main() -> None:
         "|---|---|---|---|",
     ]
     print("\n".join(lines))
-    ratio = 0.0
+    main_figure = None
     for systems in (6,) if arguments.quick else (6, 13):
-        row, ratio = measured(systems, 5)
+        row, main_figure = measured(systems, 5)
         lines.append(row)
         print(row, flush=True)
     if not arguments.quick:
         write_section("lenses-probe", "\n".join(["## PROBE", "", *lines]))
-    print(f"PROBE: {ratio:.0f} x the formula point by point")
+    print(main_figure)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Time evaluation from rank rows: measures against pytrec_eval, one more label, stability, tests, memory; medians.
 
-    python benchmarks/measures.py --quick     within a minute; the last line is the main ratio
+    python benchmarks/measures.py --quick     within a minute; the last line is the main figure
     python benchmarks/measures.py             writes its tables into docs/measured
 
 Both sides start from what they keep: pytrec_eval from an evaluator with parsed qrels and the runs as
@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.graphs import fb15k237  # noqa: E402
 from benchmarks.rank_rows import Case, listed_case, pool_case, test_set_case  # noqa: E402
-from benchmarks.report import write_section  # noqa: E402
+from benchmarks.report import Summary, write_section  # noqa: E402
 from benchmarks.scratch import RELATIONS  # noqa: E402
 from evaluation.measures.label_state import LabelState  # noqa: E402
 from evaluation.measures.live_sums import LiveSums  # noqa: E402
@@ -91,19 +91,19 @@ def against_pytrec_eval(case: Case, names: Names, depth: int = 1000, repeats: in
     return slow, fast
 
 
-def comparison(quick: bool) -> tuple[Rows, float]:
-    """Return the table of list measures against pytrec_eval, and the main ratio."""
+def comparison(quick: bool) -> tuple[Rows, Summary]:
+    """Return the table of list measures against pytrec_eval, and the main figure."""
     part = 10 if quick else 1
     case = listed_case(1_700 // part, 2_700 // part, 20_000 // part, SYSTEMS)
     size = f"{SYSTEMS} systems, {case.table.questions:,} questions, depth 1,000, {case.state.size:,} labels"
     rows: Rows = []
-    ratios = []
+    found = []
     for names in (FIVE, TEN):
         slow, fast = against_pytrec_eval(case, names, repeats=1 if names is TEN else 3)
-        ratios.append(slow / fast)
+        found.append(Summary(f"{len(names)} measures of {SYSTEMS} systems", fast, "pytrec_eval", slow))
         text = f"{', '.join(names)}: {size}"
         rows.append((text, f"{fast * 1e3:.1f} ms; pytrec_eval {slow:.2f} s: {slow / fast:,.0f} x", ">= 100 x"))
-    return rows, ratios[0]
+    return rows, found[0]
 
 
 def one_more_label(quick: bool) -> Rows:
@@ -261,8 +261,8 @@ def memory_table(factors: tuple[int, ...]) -> Iterator[str]:
         yield f"| {size} | {taken:.2f} | {table:,.0f} | {peak:,.0f} | {each:.0f} | {resident:,.0f} |"
 
 
-def report(quick: bool) -> tuple[list[str], float]:
-    """Return the section of docs/measured/benchmarks.md and the main ratio, printing every line at once."""
+def report(quick: bool) -> tuple[list[str], Summary]:
+    """Return the section of docs/measured/benchmarks.md and the main figure, printing every line at once."""
     lines: list[str] = []
 
     def say(line: str) -> None:
@@ -273,7 +273,7 @@ def report(quick: bool) -> tuple[list[str], float]:
     say("")
     say("| what | measured | asked for |")
     say("|---|---|---|")
-    rows, ratio = comparison(quick)
+    rows, main_figure = comparison(quick)
     for part in (lambda _: rows, one_more_label, statistics_of_questions, stability_of_answers):
         for row in part(quick):
             say(f"| {' | '.join(row)} |")
@@ -285,7 +285,7 @@ def report(quick: bool) -> tuple[list[str], float]:
     say("")
     for line in memory_table((1, 10) if quick else (1, 10, 100)):
         say(line)
-    return lines, ratio
+    return lines, main_figure
 
 
 def main() -> None:
@@ -296,10 +296,10 @@ def main() -> None:
     if arguments.memory:
         measure_memory(arguments.memory)
         return
-    lines, ratio = report(arguments.quick)
+    lines, main_figure = report(arguments.quick)
     if not arguments.quick:
         write_section("measures", "\n".join(["## Measures", "", *lines]))
-    print(f"measures: {ratio:.0f} x pytrec_eval")
+    print(main_figure)
 
 
 if __name__ == "__main__":

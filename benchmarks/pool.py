@@ -27,7 +27,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.report import write_section
+from benchmarks.report import Summary, write_section
 from benchmarks.scratch import draw_candidates, make_graph, scratch_site
 
 if TYPE_CHECKING:
@@ -217,15 +217,15 @@ def main() -> None:
         " | pooled triples/s | peak memory, MiB | PostgreSQL: the same, s | pooled triples/s | peak memory, MiB |",
         "|---" * 12 + "|",
     ]
-    ratios = []
+    main_figure = None
     with scratch_site():
         graph = make_graph(max(sizes), np.random.default_rng(1))
         for size, elsewhere in zip(sizes, on_server, strict=True):
             row = measure(graph, size, repeats)
-            ratios.append(row.pandas / row.gather)
+            main_figure = Summary(f"gather a pool of {size:,} seeds", row.gather, "pandas", row.pandas)
             table.append(
                 f"| {size:,} | {row.findings:,} | {row.triples:,} | {row.gather:.2f} | {row.pandas:.2f}"
-                f" | {ratios[-1]:.1f} | {stored_cells(row.triples, (row.store, row.memory))}"
+                f" | {main_figure.ratio:.1f} | {stored_cells(row.triples, (row.store, row.memory))}"
                 f" | {stored_cells(row.triples, elsewhere)} |"
             )
             print(table[-1], flush=True)
@@ -236,7 +236,7 @@ def main() -> None:
             " equal."
         )
         write_section("pool", "\n".join(["## Pool", "", intro, "", *table]))
-    print(f"pool: {statistics.median(ratios):.1f} x pandas (gathering)")
+    print(main_figure)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.browser import Browser  # noqa: E402
-from benchmarks.report import write_section  # noqa: E402
+from benchmarks.report import Summary, write_section  # noqa: E402
 from benchmarks.scratch import make_graph, scratch_site  # noqa: E402
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ def main() -> None:
         )
         name = "queue-postgresql" if args.database_url else "queue"
         write_section(name, "\n".join([f"## Queue ({row.split()[1]})", "", intro, "", *table]))
-    print(f"queue: {TARGET_MS / p95:.1f} x faster than the target of {TARGET_MS:.0f} ms (p95 {p95:.0f} ms)")
+    print(Summary(f"a step of {args.people} people who label, p95", p95 / 1e3, "the target", TARGET_MS / 1e3))
 
 
 if __name__ == "__main__":
