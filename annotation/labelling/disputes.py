@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext
 
-from annotation.enums import AnnotationAct, Answer, CampaignState, ItemState, SlotState
+from annotation.enums import AnnotationAct, Answer, CampaignState, Cause, ItemState, SlotState
 from annotation.judging.judgements import live_labels
 from annotation.judging.waiting import most_disputed, not_labelled_by, waiting_disputes
 from annotation.labelling.queue import held_slots
@@ -113,6 +113,7 @@ class Decision(NamedTuple):
 
     person: str
     answer: str
+    reason: str  # as chosen or written; empty where it was none
     at: datetime
 
 
@@ -135,8 +136,11 @@ def standing_disputes(items: Iterable[Item]) -> dict[int, StandingDispute]:
 def decisions(items: Iterable[Item]) -> dict[int, Decision]:
     """Return item id -> the adjudicator's answer that counts, for those among items that have one; one query."""
     labels = live_labels().filter(item__in=list(items), slot__number=ADJUDICATION)
-    found = labels.values_list("item", "annotator__username", "answer", "created_at")
-    return {pk: Decision(name, str(Answer(answer).label), at) for pk, name, answer, at in found}
+    found = labels.values_list("item", "annotator__username", "answer", "cause", "comment", "created_at")
+    return {
+        pk: Decision(name, str(Answer(answer).label), str(Cause(cause).label) if cause else comment, at)
+        for pk, name, answer, cause, comment, at in found
+    }
 
 
 def _given(items: list[int]) -> dict[int, list[tuple[str, datetime]]]:

@@ -20,6 +20,10 @@ async function refresh() {
   holder.querySelectorAll("table[data-sortable]").forEach((table, i) => { makeSortable(table, i); sortAs(table, sorted[i]); });
   again();
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  if (comesLater && unfold(location.hash)) {
+    comesLater = false;
+    document.getElementById(decodeURIComponent(location.hash.slice(1))).scrollIntoView();
+  }
 }
 
 // Newer figures take a while: until they are here, the page says what the shown ones rest on.
@@ -53,13 +57,15 @@ for (const select of document.querySelectorAll("form.settings select[name=labels
   select.addEventListener("change", () => { time.classList.toggle("until-off", select.value !== "until"); if (select.value === "until") time.focus(); });
 }
 
-// A link to a folded section opens it.
+// A link to a folded section opens it. Returns whether there is such a section.
 function unfold(hash) {
-  for (let fold = document.getElementById(decodeURIComponent(hash.slice(1)))?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  const target = document.getElementById(decodeURIComponent(hash.slice(1)));
+  for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  return target !== null;
 }
 addEventListener("hashchange", () => unfold(location.hash));
 document.addEventListener("click", (event) => { const link = event.target.closest('a[href^="#"]'); if (link) unfold(link.hash); });
-unfold(location.hash);
+let comesLater = location.hash.length > 1 && !unfold(location.hash); // with the figures that are being computed
 
 if (holder) {
   holder.querySelectorAll("table[data-sortable]").forEach(makeSortable);

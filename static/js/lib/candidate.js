@@ -11,10 +11,12 @@ const STATE = {
   waiting: gettext("sent in a moment"),
   unsent: gettext("not saved yet"),
   saved: gettext("saved"),
+  over: gettext("saved for good"),
   apart: gettext("doesn’t count"),
   refused: gettext("not saved"),
   elsewhere: gettext("answered in another tab"),
 };
+const OVER = message("over", gettext("This label can no longer be changed. It stays as it is."));
 const NO_REASON = message("no-reason", gettext("Say in a few words why you can’t tell."));
 const WHOSE = {
   own: message("own", gettext("own link")),
@@ -100,13 +102,14 @@ export class CandidateRow {
 
   // Whether its answer can no longer become another one.
   get isFixed() {
-    return ["apart", "elsewhere"].includes(this.row.done?.state);
+    return ["over", "apart", "elsewhere"].includes(this.row.done?.state);
   }
 
   sayFixed() {
     this.close();
     const { state } = this.row.done;
-    this.view.page.announce(message(state, `${this.candidate.label}: ${STATE[state]}.`));
+    if (state === "over") this.refuse(OVER);
+    else this.view.page.announce(message(state, `${this.candidate.label}: ${STATE[state]}.`));
   }
 
   name() {
@@ -122,7 +125,10 @@ export class CandidateRow {
     const answer = done?.given?.answer ?? "";
     this.root.dataset.answer = answer;
     this.root.dataset.state = done?.state ?? "open";
-    for (const button of this.root.querySelectorAll("[data-give]")) button.setAttribute("aria-pressed", String(button.dataset.give === answer));
+    for (const button of this.root.querySelectorAll("[data-give]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.give === answer));
+      button.setAttribute("aria-disabled", String(this.isFixed));
+    }
     const said = answer ? `${SAID[answer]}, ` : "";
     show(this.find("[data-said]"), done ? message(`${answer} ${done.state}`.trim(), said + STATE[done.state]) : null);
     if (problem) this.say(problem);

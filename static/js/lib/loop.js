@@ -1,6 +1,6 @@
 // The work in hand: questions held in advance, answers that go out behind, what became of them. It knows no page;
 // the views show its rows and call answer(). A row is a question: {item, done, message}; done is the own answer
-// to it, {id, given, state}, state one of unsent, saved, apart, refused, elsewhere.
+// to it, {id, given, state}, state one of unsent, saved, over (can no longer be changed), apart, refused, elsewhere.
 
 import { newId } from "./api.js";
 import { itemsOf } from "./evidence.js";
@@ -110,7 +110,9 @@ export class Loop {
     row.done = { id, given, state: "unsent" };
     row.message = null;
     this.over.add(item.slot);
-    this.history = [...this.history.filter((slot) => slot !== item.slot), item.slot].slice(-CHANGEABLE);
+    const history = [...this.history.filter((slot) => slot !== item.slot), item.slot];
+    this.history = history.slice(-CHANGEABLE);
+    for (const slot of history.slice(0, -CHANGEABLE)) this.isOver(this.rows.get(slot));
     if (!before) this.tabs.answered(item.slot);
     this.page.answered(item, given, before?.given.answer ?? null);
     this.outbox.add(before ? this.change(id, item, given, before) : this.first(id, item, given));
@@ -151,6 +153,14 @@ export class Loop {
     return this.rows.get(slot) ?? null;
   }
 
+  // The label of a row can no longer be changed: too late, or ten others came after it.
+  isOver(row) {
+    if (row?.done?.state !== "saved") return;
+    row.done.state = "over";
+    this.history = this.history.filter((slot) => slot !== row.item.slot);
+    this.page.changed();
+  }
+
   answeredElsewhere(slot) {
     this.over.add(slot);
     const row = this.rows.get(slot);
@@ -166,12 +176,19 @@ export class Loop {
     const row = this.rows.get(entry.item.slot);
     if (data.state) this.told(data.state); // first, since it clears what was said
     if (data.kept === "surplus") this.apart(entry, row, data.message);
-    else if (row?.done?.id === entry.id) row.done.state = "saved";
+    else if (row?.done?.id === entry.id) this.kept(row);
     if (entry.kind === "flag") this.reported(entry, data);
     if (entry.kind === "return") this.page.say("info", RETURNED);
     if (entry.kind === "return" || data.held) this.page.progress.ask();
     if (data.items) this.take(itemsOf(data));
     this.more();
+  }
+
+  // The minutes count from the first answer, as the server counts them.
+  kept(row) {
+    row.done.state = "saved";
+    row.until ??= Date.now() + this.config.undo_minutes * 60_000;
+    setTimeout(() => this.isOver(row), row.until - Date.now());
   }
 
   // There is no label, so nothing to undo or to change. Another question may be on the screen: the candidate is named.
@@ -208,8 +225,11 @@ export class Loop {
     if (this.passOn(entry)) return;
     const row = this.rows.get(entry.item.slot);
     if (entry.kind === "change") {
-      if (row?.done?.id === entry.id) Object.assign(row, { done: { ...entry.before, state: "saved" }, message: fromServer(message) });
-      this.page.outcome(entry, message);
+      if (row?.done?.id === entry.id) {
+        Object.assign(row, { done: { ...entry.before, state: "saved" }, message: fromServer(message) });
+        if (status === 409) this.isOver(row);
+      }
+      this.page.unchanged(entry, message);
       return;
     }
     this.history = this.history.filter((slot) => slot !== entry.item.slot);

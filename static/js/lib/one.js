@@ -11,7 +11,7 @@ import { SAID, filled, gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that statement in another tab."));
-const changing = (answer) => message("changing", filled(gettext("Reopened: your answer {answer} counts until you give another. Esc keeps it and goes on."), { answer: SAID[answer] }));
+const changing = (answer) => message("changing", filled(gettext("Reopened: your answer {answer} counts until you give another. To keep it, give it again or press Esc."), { answer: SAID[answer] }));
 const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another statement."), { answer: SAID[answer] }));
 
 export class One {

@@ -36,6 +36,7 @@ const changeable = (minutes) => minutes && message("changeable", filled(
   ngettext("An answer can be changed for {n} minute, by Undo or under My labels.", "An answer can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes) },
 ));
 
+const decided = (answer) => message("decided", filled(gettext("Decided: {answer}."), { answer: SAID[answer] }));
 const changed = (before, now) => message("changed-answer", filled(gettext("Changed from {before} to {now}."), { before: SAID[before], now: SAID[now] }));
 
 const NO_UNDO = message("no-undo", gettext("Nothing to undo since this page was loaded."));
@@ -178,7 +179,7 @@ export class Page {
     const isFirst = before === null;
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
     if (!this.isWaiting) this.say("error", null);
-    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes) : null);
+    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes) : this.config.role === "adjudicator" ? decided(given.answer) : null);
     else this.say("info", before === given.answer ? null : changed(before, given.answer));
     this.drafts.answered(item, given.source_url);
   }
@@ -198,6 +199,15 @@ export class Page {
 
   outcome(entry, message) {
     this.outcomes.add(entry, message);
+  }
+
+  // The label stays as it was before. What was typed with the other answer is kept in sight; an answer alone is not.
+  unchanged(entry, said) {
+    this.forget("changed-answer");
+    const { item, given, before } = entry;
+    if (["source_url", "passage", "comment"].some((name) => (given[name] ?? "") !== (before.given[name] ?? ""))) return this.outcome(entry, said);
+    const { label } = item.side === "tail" ? item.object : item.subject;
+    this.say("info", message("unchanged", `${label}: ${said}`));
   }
 
   // Nothing came; what is on the screen (all rows answered, an answer that is being changed) stays there.

@@ -22,6 +22,7 @@ from tests.annotation.browser.hands import (
     row_at,
     rows,
     saved,
+    settle,
     shoot,
     shows,
     unsaved,
@@ -255,6 +256,40 @@ def test_change_that_comes_too_late_leaves_the_label_and_says_so(no_links, open_
     saved(page, 1)
     Label.objects.update(created_at=timezone.now() - timedelta(hours=1))
     press(page, "ArrowUp", "n")
-    expect(page.locator("[data-outcomes] li")).to_contain_text(str(TOO_LATE))
+    expect(notice(page, "info")).to_contain_text(str(TOO_LATE))
+    expect(page.locator("[data-outcomes]")).to_be_hidden()  # nothing was typed that could be lost
     expect(rows(page).first).to_have_attribute("data-answer", "Y")
+    expect(rows(page).first).to_have_attribute("data-state", "over")
+    assert [*Label.objects.values_list("answer", flat=True)] == ["Y"]
+
+
+def test_typed_link_of_a_change_that_comes_too_late_stays_in_sight(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "y")
+    saved(page, 1)
+    Label.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    press(page, "ArrowUp")
+    paste(page, LINK)
+    press(page, "n")
+    expect(page.locator("[data-outcomes] li")).to_contain_text(LINK)
+    expect(page.locator("[data-outcomes] li")).to_contain_text(str(TOO_LATE))
+
+
+def test_a_row_says_when_its_answer_can_no_longer_be_changed(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    page.clock.install()
+    page.reload()
+    ready(page)
+    press(page, "y")
+    saved(page, 1)
+    first = rows(page).first
+    expect(first).to_have_attribute("data-state", "saved")
+    page.clock.fast_forward(no_links.campaign.undo_minutes * 60_000 + 1000)
+    expect(first).to_have_attribute("data-state", "over")
+    expect(first.locator("[data-give=N]")).to_have_attribute("aria-disabled", "true")
+    expect(page.locator('[data-act="undo"]')).to_be_disabled()
+    press(page, "ArrowUp", "n")
+    expect(first.locator("[data-error]")).to_have_text(str(TOO_LATE))
+    settle(page)
     assert [*Label.objects.values_list("answer", flat=True)] == ["Y"]

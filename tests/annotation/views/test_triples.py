@@ -126,7 +126,7 @@ def test_a_dispute_says_who_holds_it_and_who_settled_it_how(world, manager, djan
         settled = read(manager.get(URL + waiting.one("decided")["href"]))
     assert found(settled) == [first.pk] and settled.one(tag="h1").text == "Settled disputes"
     at = Label.objects.get(annotator=world.ada).created_at
-    assert settled.one("decision").text == f"ada: no, {at:%-d %b %Y, %H:%M} UTC"
+    assert settled.one("decision").text == f"ada: no (because), {at:%-d %b %Y, %H:%M} UTC"
     Slot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     assert not read(manager.get(URL, {"state": "disputed"})).has("holder")
 

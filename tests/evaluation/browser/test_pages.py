@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from evaluation.analyses import discriminative
 from evaluation.overview.rankings import overview
@@ -167,6 +167,19 @@ def test_a_system_stands_out_on_every_chart_and_table_and_stays_so_while_labels_
     assert page.evaluate(shown) == ["ComplEx"] * charts
     page.keyboard.press("Escape")
     assert len(page.evaluate(shown)) == 3 * charts and picked.count() == 0
+
+
+def test_a_link_to_a_section_that_is_still_being_computed_leads_there_once_it_is(page: Page, labelled: Pool):
+    def with_more(route: Route) -> None:
+        head, end, rest = route.fetch().text().partition(">")
+        section = '<section id="comes-later"><h2>Here</h2></section>'
+        route.fulfill(body=head + end + 200 * "<p>Above.</p>" + section + rest, content_type="text/html")
+
+    page.route(lambda url: "part=figures" in url, with_more)
+    page.goto(f"{PAGE}/correlation#comes-later")
+    assert page.evaluate("scrollY") == 0
+    judge(labelled.triples.filter(judgement=None, reason="")[0], "positive")
+    expect(page.locator("#comes-later")).to_be_in_viewport()
 
 
 def test_hover_tells_the_value_under_the_pointer(page: Page):
