@@ -22,6 +22,7 @@ OTHERS = {
     "annotation/people/member_list.html",
     "annotation/people/notice_list.html",
     "annotation/people/person_detail.html",
+    "annotation/people/person_erase_other.html",
     "annotation/people/person_list.html",
     "annotation/people/person_secret.html",
     "components/chart_files.html",
