@@ -63,9 +63,10 @@ function unfold(hash) {
   for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   return target !== null;
 }
-addEventListener("hashchange", () => unfold(location.hash));
+addEventListener("hashchange", () => { unfold(location.hash); comesLater = false; });
 document.addEventListener("click", (event) => { const link = event.target.closest('a[href^="#"]'); if (link) unfold(link.hash); });
 let comesLater = location.hash.length > 1 && !unfold(location.hash); // with the figures that are being computed
+addEventListener("scroll", () => { comesLater = false; }, { once: true }); // who scrolls meanwhile is not moved
 
 if (holder) {
   holder.querySelectorAll("table[data-sortable]").forEach(makeSortable);

@@ -112,7 +112,7 @@ export class Loop {
     this.over.add(item.slot);
     const history = [...this.history.filter((slot) => slot !== item.slot), item.slot];
     this.history = history.slice(-CHANGEABLE);
-    for (const slot of history.slice(0, -CHANGEABLE)) this.isOver(this.rows.get(slot));
+    for (const slot of history.slice(0, -CHANGEABLE)) this.expire(this.rows.get(slot));
     if (!before) this.tabs.answered(item.slot);
     this.page.answered(item, given, before?.given.answer ?? null);
     this.outbox.add(before ? this.change(id, item, given, before) : this.first(id, item, given));
@@ -154,7 +154,7 @@ export class Loop {
   }
 
   // The label of a row can no longer be changed: too late, or ten others came after it.
-  isOver(row) {
+  expire(row) {
     if (row?.done?.state !== "saved") return;
     row.done.state = "over";
     this.history = this.history.filter((slot) => slot !== row.item.slot);
@@ -188,7 +188,7 @@ export class Loop {
   kept(row) {
     row.done.state = "saved";
     row.until ??= Date.now() + this.config.undo_minutes * 60_000;
-    setTimeout(() => this.isOver(row), row.until - Date.now());
+    setTimeout(() => this.expire(row), row.until - Date.now());
   }
 
   // There is no label, so nothing to undo or to change. Another question may be on the screen: the candidate is named.
@@ -227,7 +227,7 @@ export class Loop {
     if (entry.kind === "change") {
       if (row?.done?.id === entry.id) {
         Object.assign(row, { done: { ...entry.before, state: "saved" }, message: fromServer(message) });
-        if (status === 409) this.isOver(row);
+        if (status === 409) this.expire(row);
       }
       this.page.unchanged(entry, message);
       return;
