@@ -66,6 +66,7 @@ def test_two_keys_decide_with_the_source_of_the_answer_agreed_with(world, disput
     for keys in ("nw", "nd", "ym"):
         asked.append(question(page))
         press(page, *keys)
+        shows(notice(page, "info"), "changeable" if len(asked) == 1 else "decided")
     shows(idle(page), "adjudicator nothing")
     assert len(set(asked)) == 3 and page.url.endswith(PAGE)
     saved(page, 9)
