@@ -194,11 +194,10 @@ def main() -> None:
         graph = make_graph(max(SIZES), np.random.default_rng(1))
         for size in sizes:
             row = measure(graph, size, folder, 3)
-            ratio = row.to_csv / row.export
             main_figure = Summary(f"export of {row.rows:,} rows", row.export, "pandas' to_csv of them", row.to_csv)
             table.append(
                 f"| {size:,} | {row.rows:,} | {row.bytes / 1e6:.1f} | {row.export:.2f} | {row.rows / row.export:,.0f}"
-                f" | {row.to_csv:.2f} | {ratio:.2f} | {row.back:.2f} | {row.read_csv:.2f} |"
+                f" | {row.to_csv:.2f} | {main_figure.ratio:.2f} | {row.back:.2f} | {row.read_csv:.2f} |"
             )
             print(table[-1], flush=True)
         large = [] if quick else targets(graph, folder)

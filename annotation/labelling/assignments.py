@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.enums import CampaignState, ItemState, SlotState, SurplusReason
+from annotation.enums import ItemState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
-from annotation.labelling.places import KeptLabel, Place
+from annotation.labelling.places import KeptLabel, Place, in_hand
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import newest_templates
@@ -50,8 +50,7 @@ class Assignment(ABC):
 
     def is_held(self) -> bool:
         """Return whether the person has this question now, so that an answer to it counts."""
-        mine = self.holder_id == self.user.pk and self.place.state == SlotState.LEASED
-        return mine and self.campaign.state != CampaignState.CLOSED
+        return in_hand(self.user, self.holder_id, self.place.state, self.campaign.state)
 
     @abstractmethod
     def answer_held(self) -> bool:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import BooleanField, IntegerField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from annotation.enums import SlotState
+from annotation.enums import CampaignState, SlotState
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, PLACES
 
@@ -38,9 +38,13 @@ class Place(NamedTuple):
         """Return whether the answer decides a dispute."""
         return self.number == ADJUDICATION
 
-    @property
-    def is_held(self) -> bool:
-        return self.state == SlotState.LEASED
+    def is_held_by(self, user: User) -> bool:
+        return in_hand(user, self.holder_id, self.state, self.campaign_state)
+
+
+def in_hand(user: User, holder_id: int | None, state: str, campaign_state: str) -> bool:
+    """Return whether a person has a question now, so that an answer to it counts: by its columns, read or locked."""
+    return holder_id == user.pk and state == SlotState.LEASED and campaign_state != CampaignState.CLOSED
 
 
 def place_of_ticket(ticket: UUID) -> Place | None:

@@ -78,7 +78,7 @@ def submit(
     place, first = found or place_of_ticket(ticket), label_of_client(given.client_id)
     if place is None:
         raise AnswerRefused(_WITHDRAWN)
-    if first is not None and not _holds(user, place):
+    if first is not None and not place.is_held_by(user):
         return _repeated(first, user, place)
     # what is refused or repeated locks nothing: a lock of an item is written to the disk, and a check has none
     _check(place, given, sources)
@@ -126,11 +126,6 @@ def change(
         if (first := label_of_client(given.client_id)) is not None:
             return _repeated(first, user, place)
         return SubmitResult(asked.keep(given, asked.place.labels.get(superseded_by=None), now=now))
-
-
-def _holds(user: User, place: Place) -> bool:
-    """Return whether the person has this question now, so that an answer to it counts."""
-    return place.is_held and place.holder_id == user.pk and place.campaign_state != CampaignState.CLOSED
 
 
 def _tidied(given: GivenAnswer) -> GivenAnswer:

@@ -23,7 +23,7 @@ def find_campaign(
     With `before_opening`, managers get the campaign in preparation of a pool that has no open one. Their first change
     makes it; until then, pages and previews (?part=) show one that is not saved.
 
-    Raise Http404 if this person may not see it, PermissionDenied if `right` is none of theirs. Other errors
+    Raise Http404 if this person may not see it, PermissionDenied if they lack `right`. Other errors
     lead to another page (config/problems.py): ConsentNeeded if they have not agreed to the text on personal data, and
     CampaignNotOpen if a manager or researcher asks for a page of a pool without an open campaign.
     """

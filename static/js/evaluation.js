@@ -20,9 +20,10 @@ async function refresh() {
   holder.querySelectorAll("table[data-sortable]").forEach((table, i) => { makeSortable(table, i); sortAs(table, sorted[i]); });
   again();
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
-  if (comesLater && unfold(location.hash)) {
+  const target = comesLater && unfold(location.hash);
+  if (target) {
     comesLater = false;
-    document.getElementById(decodeURIComponent(location.hash.slice(1))).scrollIntoView();
+    target.scrollIntoView();
   }
 }
 
@@ -57,11 +58,11 @@ for (const select of document.querySelectorAll("form.settings select[name=labels
   select.addEventListener("change", () => { time.classList.toggle("until-off", select.value !== "until"); if (select.value === "until") time.focus(); });
 }
 
-// A link to a folded section opens it. Returns whether there is such a section.
+// A link to a folded section opens it. Returns what it leads to, or null.
 function unfold(hash) {
   const target = document.getElementById(decodeURIComponent(hash.slice(1)));
   for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-  return target !== null;
+  return target;
 }
 addEventListener("hashchange", () => { unfold(location.hash); comesLater = false; });
 document.addEventListener("click", (event) => { const link = event.target.closest('a[href^="#"]'); if (link) unfold(link.hash); });
