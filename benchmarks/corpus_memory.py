@@ -4,10 +4,11 @@ python -m benchmarks.corpus_memory
 """
 
 import tempfile
+import time
 from pathlib import Path
 
-from benchmarks.report import write_section
-from tests.corpus.memory import BOMBS, MOST, make_site, peak_of, place_of
+from benchmarks.report import machine, write_section
+from tests.corpus.memory import BOMBS, HELD, MOST, make_site, peak_of, place_of
 
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 
@@ -29,7 +30,9 @@ def main() -> None:
     ]
     lines += ["| importer | cases |", "|---|---|", *(f"| {name} | {n:,} |" for name, n in cases.items()), ""]
     lines += [
-        f"Each command gets its bomb in a process of its own. The peak is ru_maxrss, and may be {MOST} MiB at most.",
+        f"Measured on {time.strftime('%d %B %Y', time.gmtime())}: {machine()}. Each command gets its bomb in a process"
+        f" of its own, one after another, and may hold {HELD >> 30} GiB of data (RLIMIT_DATA). The peak is ru_maxrss,"
+        f" Python and libraries included, and may be {MOST} MiB at most.",
         "",
         "| importer | bomb | bytes of the file | peak, MiB |",
         "|---|---|---|---|",
@@ -42,6 +45,8 @@ def main() -> None:
             for name, make in bombs.items():
                 at = place_of(place, importer)
                 found = peak_of(at, make(at))
+                if not found.is_refused or found.mib > MOST:
+                    raise SystemExit(f"{importer}, {name}: not refused, or too much memory: {found}")
                 highest = max(highest, found.mib)
                 lines.append(f"| {importer} | {name} | {found.size:,} | {found.mib:.0f} |")
     lines += ["", f"The highest peak is {highest:.0f} MiB. Every bomb is refused."]

@@ -32,6 +32,12 @@ class Peak(NamedTuple):
     said: str
     size: int
 
+    @property
+    def is_refused(self) -> bool:
+        """Return whether the command ended with an error in words, for what the file is."""
+        other = ("Traceback", "choose another name", "is not empty")
+        return self.code == 1 and "Error: " in self.said and not any(words in self.said for words in other)
+
 
 def _gz(path: Path, piece: bytes, size: int = SIZE) -> str:
     """Write a gzip file of a piece again and again."""
