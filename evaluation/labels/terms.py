@@ -94,7 +94,7 @@ def checked_terms(given: GivenTerms) -> dict[str, Any]:
 
 
 def _creator(one: Creator) -> dict[str, str]:
-    name, orcid = one.name.strip(), one.orcid.strip().removeprefix("https://orcid.org/")
+    name, orcid = " ".join(one.name.split()), one.orcid.strip().removeprefix("https://orcid.org/")
     if not name:
         raise UserError("A creator has no name: write it before the ORCID iD.")
     if orcid and not is_orcid(orcid):

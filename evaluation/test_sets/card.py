@@ -1,5 +1,6 @@
 """Write the card of a test set (README.md): how it was made, numbers, agreement, limits, licence and citation."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -102,13 +103,13 @@ def _table(head: str, rows: Iterable[str]) -> Iterator[str]:
 def _made(content: Content) -> Iterator[str]:
     qrels, about, left_out = content.qrels, content.whole.about, content.options.left_out
     graph, days = qrels.pool.graph, content.label_figures.days
-    systems = ", ".join(map(_named, about["contributors"])) or "systems elsewhere"
+    systems = _in_a_line(", ".join(map(_named, about["contributors"]))) or "systems elsewhere"
     yield f"A completed test set of the knowledge graph {graph.name}: {graph.num_entities:,} entities,"
     yield f"{graph.num_relations:,} relations, {graph.num_train:,} train, {graph.num_valid:,} valid and"
     yield f"{graph.num_test:,} test triples."
     yield f"The first {about['depth']} candidates of {systems}"
     yield f"for both questions of each seed triple were pooled. Pooling rule: {PoolRule(about['rule']).label}."
-    yield f"Seeds: {about['seed_source']}. Filters: {', '.join(about['filters']) or 'none'}."
+    yield f"Seeds: {_in_a_line(about['seed_source'])}. Filters: {', '.join(about['filters']) or 'none'}."
     if days:
         first, last = (f"{day:%Y-%m-%d}" for day in days)
         when = f"on {first}" if first == last else f"from {first} to {last}"
@@ -230,19 +231,34 @@ def _as_text(words: str) -> str:
     return words.replace("<", "&lt;")
 
 
+def _in_a_line(words: str) -> str:
+    """Return what a person wrote as text of one line."""
+    return " ".join(_as_text(words).split())
+
+
+def _as_lines(words: str) -> str:
+    """Return what a person wrote as text of its own lines, not one of which begins a heading, a list or code."""
+    return re.sub(r"^( *)([#>*+=~`|-])", r"\1\\\2", _as_text(words), flags=re.MULTILINE)
+
+
+def _in_a_cell(words: str) -> str:
+    """Return what a person wrote as text of one cell; readers differ about a bar behind several backslashes."""
+    return _in_a_line(words).replace("\\", "&#92;").replace("|", "\\|")
+
+
 def _terms(content: Content) -> Iterator[str]:
     qrels, terms = content.qrels, content.terms
-    yield _as_text(in_words(terms.licence)) or "No licence was named: ask whoever gave you this."
+    yield _as_lines(in_words(terms.licence)) or "No licence was named: ask whoever gave you this."
     if terms.licence and not is_spdx(terms.licence):
         yield "These are terms of their own, not a licence of the SPDX list."
     yield "The graph has the licence of its publisher."
     yield ""
     if creators := creators_of(terms):
         people = "; ".join(f"{one.name} ({one.address})" if one.orcid else one.name for one in creators)
-        yield f"By {_as_text(people)}."
+        yield f"By {_in_a_line(people)}."
     if terms.url:
         yield f"Address: <{terms.url.replace('<', '%3C').replace('>', '%3E')}>"
-    yield _as_text(terms.citation or f"Cite as: {suggested_citation(qrels, terms)}")
+    yield _as_lines(terms.citation or f"Cite as: {suggested_citation(qrels, terms)}")
     yield ""
     yield f"This is version {terms.version} of these terms. Another version differs in this card, CITATION.cff,"
     yield "CITATION.bib, datacite.json, croissant.json, ro-crate-metadata.json and the checksums; all other files are"
@@ -250,7 +266,7 @@ def _terms(content: Content) -> Iterator[str]:
     if terms.version > 1:
         yield ""
         earlier = qrels.terms.filter(version__lte=terms.version).order_by("version")
-        what = (_as_text(one.changed).replace("|", "\\|") or "frozen" for one in earlier)
+        what = (_in_a_cell(one.changed) or "frozen" for one in earlier)
         rows = (
             f"{one.version} | {one.created_at:%Y-%m-%d} | {words}" for one, words in zip(earlier, what, strict=True)
         )

@@ -33,6 +33,11 @@ def said(terms: Terms) -> tuple[int, str, str, list[Creator], str, str]:
     return terms.version, terms.licence, terms.citation, creators_of(terms), terms.url, terms.changed
 
 
+def test_the_name_of_a_creator_is_one_line(qrels: Qrels):
+    terms = edit_terms(qrels, "named", creators=[Creator(" Lovelace,\n  Ada\u2028# B ")])
+    assert creators_of(terms) == [Creator("Lovelace, Ada # B")]
+
+
 def test_what_is_frozen_is_version_1(qrels: Qrels):
     assert said(terms_of(qrels)) == (1, "CC-BY-4.0", "Ada, 2026", [ADA], "https://x.org/a", "")
     assert terms_of(qrels).created_at == qrels.created_at
