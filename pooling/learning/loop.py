@@ -146,7 +146,7 @@ class _Run:
         self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
         self.best_mrr: float | None = None
         self.history: list[dict[str, Any]] = []
-        self.stopped_early = False
+        self.stopped_early = self.is_cut = False
         # of the epoch that is being trained: batches that are done, and the sum of their losses
         self.batch, self.total = 0, torch.zeros((), device=device)
         self.generators: list[torch.Tensor] = []  # states of a resumed epoch
@@ -193,7 +193,7 @@ class _Run:
                 self.best_epoch, self.best_mrr = self.epoch, mrr
             row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
             self.history = [*self.history, row]
-            self.stopped_early = self.epoch < epochs and self.is_over(self.seconds - before)
+            self.stopped_early = self.is_cut or (self.epoch < epochs and self.is_over(self.seconds - before))
             self.asked.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
             self.started = time.monotonic() - self.seconds  # what others do with an epoch is no training
             self.save(is_best)
@@ -228,7 +228,8 @@ class _Run:
         """Train one epoch; return its mean loss.
 
         All randomness of an epoch follows from (seed, epoch). An epoch that is resumed draws the same batches again,
-        passes over those that are done, and goes on with the states of the generators.
+        passes over those that are done, and goes on with the states of the generators. The first one ends at the time
+        limit if it takes longer; of later ones `is_over` knows how long they take.
         """
         devices = [torch.cuda.current_device()] if self.device.startswith("cuda") else []
         seed = np.random.SeedSequence([self.asked.seed, epoch]).generate_state(1, np.uint64)[0] >> 1
@@ -236,7 +237,7 @@ class _Run:
             torch.manual_seed(int(seed))
             self.set_rate(epoch)
             self.model.train()
-            size = len(self.batches)
+            size, limit = len(self.batches), 0.0 if self.epoch else self.settings["max_seconds"]
             for i, batch in enumerate(self.batches.draw()):
                 if i < self.batch:
                     continue
@@ -252,6 +253,9 @@ class _Run:
                 self.optimizer.step()
                 self.model.post_parameter_update()
                 self.total, self.batch = self.total + loss.detach(), i + 1
+                if limit and i + 1 < size and time.monotonic() - self.started > limit:
+                    self.is_cut = True
+                    break
                 if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
                     self.report(epoch, (i + 1) / size, self.finite(self.total / self.batch, epoch))
         mean = self.finite(self.total / max(self.batch, 1), epoch)

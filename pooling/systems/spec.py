@@ -119,7 +119,7 @@ COMMON_SETTINGS: dict[str, Setting] = {
     "patience": Setting(
         int, "number of validations without improvement before training stops; 0: never", 0, 10000, 0, 3
     ),
-    "max_seconds": Setting(float, "training stops after this time and keeps the best epoch; 0: never", 0, 1e9, 0.0),
+    "max_seconds": Setting(float, "training stops after this time, even in its first epoch; 0: never", 0, 1e9, 0.0),
 }
 SMALL, LARGE = ({key: of.preset(large=large) for key, of in COMMON_SETTINGS.items()} for large in (False, True))
 # What many systems change on large graphs: a falling learning rate under Adam.

@@ -267,6 +267,24 @@ def test_train_system_max_seconds(tmp_path, monkeypatch, limit, epochs):
     assert (result.stopped_early, result.epochs_done, result.seconds) == (True, epochs, epochs)
 
 
+def test_train_system_whose_first_epoch_is_longer_than_its_time(tmp_path, monkeypatch):
+    """It ends within that epoch, and has weights."""
+    clock, step = Clock(monkeypatch), torch.optim.Adagrad.step
+
+    def timed(optimizer, *args, **kwargs):
+        clock.now += 10
+        return step(optimizer, *args, **kwargs)
+
+    monkeypatch.setattr(torch.optim.Adagrad, "step", timed)
+    settings = {"optimizer": "adagrad", "max_seconds": 15}
+    result = train_on_cycle(tmp_path, **settings)
+    assert (result.epochs_done, result.best_epoch, result.stopped_early, result.seconds) == (1, 1, True, 21)
+    assert result.history[0]["loss"] > 0 and result.validation_mrr is not None
+    assert train_on_cycle(tmp_path, **settings) == result  # a redelivered job does not go on
+    train_on_cycle(tmp_path / "whole", optimizer="adagrad", epochs=1)
+    assert not same_weights(weights(tmp_path), weights(tmp_path / "whole"))
+
+
 def test_train_system_ended_before_its_first_validation(tmp_path):
     reports = []
     settings = {"epochs": 80, "validate_every": 40, "max_seconds": 0.001}
