@@ -30,7 +30,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("labels", "Labels", "annotation", "campaign", False, "Two blind labels for each triple, by two people."),
     Stage("adjudication", "Adjudication", "annotation", "campaign", False, "A third person, where two labels differ."),
     Stage("qrels", "Qrels", "evaluation", "export", False, "A frozen, versioned set of judgements."),
-    Stage("measures", "Measures", "evaluation", "evaluation", False, "How systems compare, sparse and completed."),
+    Stage("measures", "Results", "evaluation", "evaluation", False, "How systems compare, sparse and completed."),
     Stage("test-set", "Test set", "evaluation", "export", False, "The completed test set, ready to take away."),
 )
 STAGE = {stage.key: stage for stage in STAGES}

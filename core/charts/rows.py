@@ -1,7 +1,7 @@
 """Draw values of named things as rows: bars, dots with intervals, boxes. No line connects two names."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from core.charts.scales import exact, is_number, scale_of
 
 ROW, SLOT = 24.0, 10.0
 ON_ONE_LINE = 4  # series without intervals that share the middle of a row
+DOT = 4.5  # half of a dot's height, where series share a row
 WIDEST = 64.0  # bar of columns: one day alone is not a wall
 
 
@@ -50,8 +51,9 @@ def rows(data: Data, width: float, *, bars: bool = False) -> Drawing:
             values += end
     area, named = _area(data, names, [slots] * len(names), values, width, below_key)
     body = [top_key, _names(named, area), axes(area, _value_axis(data))]
+    moved = _apart(every, named, area) if together else {}
     groups = [
-        _bars(one, named, area, data) if bars else _dots(one, i, named, area, data, together)
+        _bars(one, named, area, data) if bars else _dots(one, i, named, area, data, moved if together else None)
         for i, one in enumerate(every)
     ]
     if together and len(every) > 1:
@@ -139,10 +141,35 @@ def _says(one: Series, i: int, data: Data, between: Any) -> str:
     return said
 
 
-def _dots(one: Series, slot: int, named: Sequence[Row], area: Plot, data: Data, together: bool) -> Group:
+def _apart(every: Sequence[Series], named: Sequence[Row], area: Plot) -> dict[tuple[str, int], float]:
+    """Return how far dots are moved up or down, by row and series, so that none covers another of its row."""
+    places: dict[str, list[tuple[float, int]]] = {row.name: [] for row in named}
+    for slot, one in enumerate(every):
+        for row, i in _at(one, named):
+            places[row.name].append((area.x.at(one["y"][i]), slot))
+    found = {}
+    for row in named:
+        own = sorted(places[row.name])
+        while own:
+            n = next((n for n in range(1, len(own)) if own[n][0] - own[n - 1][0] >= 2 * DOT), len(own))
+            step = min(2 * DOT, (row.height - 2 * DOT) / max(n - 1, 1))
+            found.update({(row.name, slot): (k - (n - 1) / 2) * step for k, (_, slot) in enumerate(own[:n])})
+            own = own[n:]
+    return found
+
+
+def _dots(
+    one: Series,
+    slot: int,
+    named: Sequence[Row],
+    area: Plot,
+    data: Data,
+    moved: Mapping[tuple[str, int], float] | None,
+) -> Group:
+    """Draw the dots of a series; `moved`: how far from the middle of their rows, None if series have places there."""
     group, between, points, whiskers = Group(one), ends(one, data), [], []
     for row, i in _at(one, named):
-        at = row.at(0) if together else row.at(slot)
+        at = row.at(slot) if moved is None else row.at(0) + moved[row.name, slot]
         points.append((area.x.at(one["y"][i]), at))
         if between and is_number(between[0][i]) and is_number(between[1][i]):
             low, high = (area.x.at(float(end[i] or 0.0)) for end in between)
@@ -150,7 +177,7 @@ def _dots(one: Series, slot: int, named: Sequence[Row], area: Plot, data: Data, 
         group.point(*points[-1], _says(one, i, data, between))
     if whiskers:
         group.body.append(f'<path class="whisker" d="{"".join(whiskers)}"/>')
-    size = 4.5 if together else 3.5
+    size = 3.5 if moved is None else DOT
     group.body.append(f'<path class="dots{hollow(one)}" d="{symbols(symbol(one), points, size)}"/>')
     return group
 

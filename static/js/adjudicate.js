@@ -10,6 +10,7 @@ import { openAside } from "./lib/side.js";
 
 const words = document.querySelector("[data-words]").dataset;
 const SAID = { Y: words.yes, N: words.no, "?": words.cantTell };
+const WARNED = { "search-page": words.searchPage, "front-page": words.frontPage };
 const CHOOSE = message("choose-first", words.choose);
 const WRITE = message("write", words.write);
 const NO_REASON = message("no-reason", words.noReason);
@@ -107,7 +108,9 @@ function sayWhy() {
   const link = one.link.value;
   const from = thatGave(link);
   const said = !link ? words.why : [words.whyOwn, words.whyOf, words.whyBoth][from.length];
-  page.say("info", message("why", said.replace("{answer}", SAID[chosen]).replace("{name}", from[0]?.name ?? "")));
+  const { warning } = one.link; // what speaks against the link that goes with the decision
+  const told = said.replace("{answer}", SAID[chosen]).replace("{name}", from[0]?.name ?? "");
+  page.say("info", warning ? message(`why-${warning.name}`, `${told} ${WARNED[warning.name]}`) : message("why", told));
 }
 
 function take(name) {

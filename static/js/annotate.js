@@ -50,6 +50,7 @@ const one = new One(page, {
     if (answer !== "?" || (isAsked && why.value.trim())) return true;
     const wasAsked = isAsked;
     ask(true);
+    if (!wasAsked) one.link.check(); // it needs no link
     if (wasAsked) showProblem(problem, NO_REASON, why);
     one.fold.focus(why);
     return false;

@@ -13,7 +13,7 @@ async function showCounts() {
     if (!response.ok) return;
     const counts = await response.json();
     for (const place of places) {
-      const count = counts[place.dataset.count] ?? 0;
+      const count = place.dataset.count.trim().split(" ").reduce((sum, name) => sum + (counts[name] ?? 0), 0); // of a closed entry: of all its pages
       place.textContent = count.toLocaleString("en");
       place.hidden = count === 0;
     }

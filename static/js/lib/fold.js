@@ -6,7 +6,8 @@ export class Fold {
     this.zone = root.querySelector(".zone-evidence");
     this.button = this.zone.querySelector("[data-fold]");
     this.button?.addEventListener("click", () => this.unfold(this.button.getAttribute("aria-expanded") === "false"));
-    root.addEventListener("focusin", ({ target }) => target !== this.button && this.unfold(this.zone.contains(target)));
+    // what is offered or refused below a field stays under the finger
+    root.addEventListener("focusin", ({ target }) => target !== this.button && !target.closest(".below-field") && this.unfold(this.zone.contains(target)));
   }
 
   unfold(is) {

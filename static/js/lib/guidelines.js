@@ -5,7 +5,7 @@ import { message } from "./messages.js";
 import { gettext } from "./words.js";
 
 const CHANGED = message("changed", gettext("The guidelines have changed."));
-const UNREAD = message("unread", gettext("Read the guidelines before you begin."));
+const UNREAD = message("unread", gettext("You have not read the guidelines yet."));
 
 export class Guidelines {
   constructor(config, dialog, say) {

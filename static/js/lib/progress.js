@@ -56,7 +56,7 @@ export class Progress {
 
   pace() {
     if (this.activeMs < PACE_AFTER_MS || this.session < PACE_AFTER) return "";
-    return filled(gettext("{n} an hour"), { n: number(Math.round((this.session * 3600000) / this.activeMs)) });
+    return filled(gettext("{n} labels an hour"), { n: number(Math.round((this.session * 3600000) / this.activeMs)) });
   }
 
   // Today's answers, with the goal of the day if the person set one.

@@ -482,6 +482,7 @@ def test_on_a_phone_all_fields_and_what_undo_says_are_whole(world, open_page, la
     assert foot.evaluate("foot => foot.scrollWidth <= foot.clientWidth && foot.offsetHeight <= 34")
     shoot(page, f"phone-saved-{language}")
     press(page, "u", "u")
+    page.locator('[data-view="one"] [data-fold]').click()
     for field in ("#link", "#passage", "#why"):
         expect(page.locator(field)).to_be_in_viewport(ratio=1)
         zone, box = (page.locator(name).bounding_box() for name in ('[data-view="one"] .zone-evidence', field))

@@ -24,13 +24,23 @@ def world(live_server, tmp_path: Path):
     return make_world(folder, items=14)
 
 
-def zones(page: Page) -> list[tuple[int, ...]]:
+def zones(page: Page) -> list[list[int]]:
     """Left, top, width and height of each zone and of each answer button that is shown."""
     return page.evaluate(  # type: ignore[no-any-return]
         """() => [...document.querySelectorAll(".zones > .zone, .answer-bar, .answers > [data-answer], .cause")]
             .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect())
             .map((box) => [box.x, box.y, box.width, box.height].map(Math.round))"""
     )
+
+
+def stay(page: Page, placed: list[list[int]], *, unfolds: bool) -> bool:
+    """Return whether all zones are where they were; the second, evidence, may unfold upwards if `unfolds`."""
+    now = zones(page)
+    if unfolds:
+        (x, y, width, height), (_, old_y, _, old_height) = now[1], placed[1]
+        if abs(y + height - old_y - old_height) <= 1:  # a pixel of rounding
+            now[1] = [x, old_y, width, old_height]
+    return now == placed
 
 
 def make_long(world) -> None:
@@ -64,7 +74,7 @@ def test_one_by_one_nothing_moves(world, open_page, size) -> None:
     seen = {question(page)}
     for keys in (["y"], ["Escape"], ["s"], ["Escape"]):  # a link is missing; a reason is asked for
         press(page, *keys)
-        assert zones(page) == placed, keys
+        assert stay(page, placed, unfolds=size == (360, 640)), keys
     for _ in range(4):
         paste(page, LINK)
         press(page, "y")

@@ -258,6 +258,18 @@ def test_dots_of_series_without_a_number_differ_in_shape_in_the_key_too():
     assert all(len(shapes) == 1 for shapes in found.values())
 
 
+def test_dots_of_a_row_do_not_cover_each_other():
+    values = {"HSD": [0.5, 0.1], "Holm": [0.5, 0.5], "BH": [0.502, 0.9], "t": [0.5, 0.101]}
+    series = [{"name": name, "x": SYSTEMS[:2], "y": own} for name, own in values.items()]
+    found = marks(parsed("points", {"series": series, "yrange": [0, 1]}))
+    first, second = ([places(mark)[row] for mark in found.values()] for row in (0, 1))
+    heights = sorted(y for _, y in first)
+    assert all(later - earlier >= 4 for earlier, later in pairwise(heights)), "all four of the first row"
+    assert heights[-1] - heights[0] + 9 <= 24, "inside their row"
+    (hsd, holm, bh, t) = (y for _, y in second)
+    assert holm == bh == sum(heights) / 4 + 24 and abs(hsd - t) == 9, "those apart stay in the middle"
+
+
 def test_points_beside_a_tick_belong_to_its_name():
     mark = marks(parsed("points", POINTS))["MAP"]
     assert mark.get("data-says") == "tau-b: 0.5000 (0.4000 to 0.6000)|rho: 0.7000 (−3 to 5)"
