@@ -117,6 +117,18 @@ def test_the_current_page_is_in_sight_in_the_sidebar(world: dict, live_server, b
         assert page.evaluate(f"{cut}.map(at => at.textContent)") == []
 
 
+def test_a_closed_entry_has_the_sum_of_its_counts(world: dict, live_server, browser):
+    page = window(browser, live_server, world["manager"], 1440)
+    page.route("**/attention", lambda route: route.fulfill(json={"inbox": 1, "disputes": 1200}))
+    page.goto("/pools/town-pool")
+    work = page.locator("#sidebar .entry-group", has=page.locator("summary", has_text="Work"))
+    counts = work.locator(".count:visible")
+    counts.get_by_text("1,201").wait_for()
+    assert (counts.count(), counts.get_attribute("title")) == (1, "Inbox and Disputes")
+    work.locator("summary").first.click()
+    assert counts.all_inner_texts() == ["1", "1,200"]
+
+
 @pytest.mark.parametrize("width", [960, 1440])
 def test_the_count_of_notices_covers_nothing(world: dict, live_server, browser, width: int):
     page = window(browser, live_server, world["manager"], width)

@@ -111,6 +111,23 @@ def test_page_says_whose_link_goes_with_the_decision_and_lets_choose(world, disp
     shows(used, "would-take")
 
 
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ("https://en.wikipedia.org/w/index.php?search=Ada", "why-search-page"),
+        ("https://en.wikipedia.org/", "why-front-page"),
+    ],
+)
+def test_a_link_that_shows_nothing_by_itself_is_named_before_the_reason(world, disputed, open_page, link, name) -> None:
+    Label.objects.filter(answer="N").update(source_url=link)
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    press(page, "n")
+    shows(notice(page, "info"), name)
+    press(page, "y")
+    shows(notice(page, "info"), "why")
+
+
 def test_link_that_both_gave_is_said_once(world, disputed, open_page) -> None:
     page = open_page(world.ada, PAGE)
     ready(page)

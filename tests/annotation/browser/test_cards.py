@@ -73,6 +73,28 @@ def test_card_has_types_and_facts_of_other_relations(tmp_path: Path, live_server
     assert card.locator(".card-facts li").all_inner_texts() == facts
 
 
+def test_one_by_one_both_cards_are_in_sight_on_a_phone(tmp_path: Path, live_server, open_page) -> None:
+    folder = tmp_path / "tsv"
+    folder.mkdir()
+    more = [
+        (key, relation, f"p{i}") for key in KEYS for i, relation in enumerate(("met_by", "knows", "met_by", "near"))
+    ]
+    page = open_page(make_world(folder, items=1, more_train=more).ann, width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    page.keyboard.press("g")  # read, so that the notice is gone
+    page.keyboard.press("Escape")
+    zone = page.locator('[data-view="one"] .zone-evidence').bounding_box()
+    for side in ("subject", "object"):
+        card = page.locator(f"[data-test={side}-card]")
+        assert card.locator(".card-facts li").count() == 3
+        box = card.bounding_box()
+        assert box["y"] + box["height"] <= zone["y"]
+    link, searches = page.locator("#link"), page.locator('[data-view="one"] [data-searches] a')
+    assert link.is_visible() and searches.count() == 3 and all(one.is_visible() for one in searches.all())
+    assert not page.locator("#passage").is_visible()
+
+
 def test_by_question_three_facts_are_in_sight_on_a_phone(tmp_path: Path, live_server, open_page) -> None:
     folder = tmp_path / "tsv"
     folder.mkdir()

@@ -496,6 +496,15 @@ def test_on_a_phone_all_fields_and_what_undo_says_are_whole(world, open_page, la
     )
 
 
+def test_cant_tell_takes_back_that_a_link_is_missing(world, open_page) -> None:
+    page = open_page(world.ann)
+    ready(page)
+    press(page, "y")
+    shows(page.locator("#link-error"), "no-link")
+    press(page, "Escape", "s")
+    shows(page.locator("#link-error"), "")
+
+
 def test_nothing_left_says_so(world, open_page) -> None:
     world.campaign.items.update(state="settled")
     page = open_page(world.ann)

@@ -400,7 +400,7 @@ def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_pa
     page.set_viewport_size({"width": 360, "height": 640})
     ready(page)
     press(page, "g", "Escape")  # read, so that the notice is gone
-    fold, passage = page.locator("[data-fold]"), page.locator("#question-passage")
+    fold, passage = page.locator(".zones-group [data-fold]"), page.locator("#question-passage")
     links = page.locator(".candidate-at [data-links] a").all()
     assert len(links) == 3 and all(0 < link.bounding_box()["x"] + link.bounding_box()["width"] < 344 for link in links)
     zone = page.locator(".zone-rows").bounding_box()
