@@ -159,12 +159,7 @@ def _apart(every: Sequence[Series], named: Sequence[Row], area: Plot) -> dict[tu
 
 
 def _dots(
-    one: Series,
-    slot: int,
-    named: Sequence[Row],
-    area: Plot,
-    data: Data,
-    moved: Mapping[tuple[str, int], float] | None,
+    one: Series, slot: int, named: Sequence[Row], area: Plot, data: Data, moved: Mapping[tuple[str, int], float] | None
 ) -> Group:
     """Draw the dots of a series; `moved`: how far from the middle of their rows, None if series have places there."""
     group, between, points, whiskers = Group(one), ends(one, data), [], []

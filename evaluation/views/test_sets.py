@@ -46,7 +46,7 @@ TREC_FILES = (
     (TOPICS, "the questions of all seeds and pooled triples"),
     ("pool.txt", "every pooled triple, each as unjudged (-1)"),
     ("qrels.txt", "judged triples of questions with an answer: 1 is positive, 0 negative or assumed negative"),
-    ("qrels_infap.txt", "the same for infAP, a measure for incomplete judgements: unjudged triples are in it too, as -1"),
+    ("qrels_infap.txt", "the same for infAP, a measure for incomplete judgements: unjudged triples too, as -1"),
 )
 
 FROZEN = "Qrels {} frozen."
