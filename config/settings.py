@@ -231,7 +231,6 @@ CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
         "script-src": [SELF],
-        # Plotly sets style attributes through the CSSOM, which CSP allows; its own <style> element needs this.
         "style-src": [SELF],
         "img-src": [SELF, "data:", "blob:"],
         "object-src": [NONE],

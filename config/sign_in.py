@@ -15,6 +15,8 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.contrib.auth.views import redirect_to_login
 from django.db.models import Sum
+from django.db.models.signals import pre_save
+from django.dispatch import receiver
 from django.forms import TextInput
 from django.http import Http404, HttpRequest, HttpResponse
 
@@ -62,6 +64,15 @@ class SignInForm(AuthenticationForm):
 
 class AdminSignInForm(SignInForm, AdminAuthenticationForm):
     pass
+
+
+@receiver(pre_save, sender=AccessAttempt)
+def keep_no_form(instance: AccessAttempt, **_: Any) -> None:
+    """Keep the name, address, browser and time of a wrong password, and nothing of the form.
+
+    django-axes keeps forms and masks a field called password; those of a password change have other names.
+    """
+    instance.get_data = instance.post_data = ""
 
 
 def address_of(request: HttpRequest) -> str | None:

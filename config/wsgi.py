@@ -24,6 +24,17 @@ class Request(WSGIRequest):
 
 
 WSGIHandler.request_class = Request
-application = get_wsgi_application()
+_answer = get_wsgi_application()
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Any:
+    """Answer a request; a HEAD gets headers alone: for a body beside them gunicorn writes a line to the log."""
+    body: Any = _answer(environ, start_response)
+    if environ["REQUEST_METHOD"] != "HEAD":
+        return body
+    body.close()
+    return ()
+
+
 check_in_child()
 code_version()  # of what is imported now, whatever is checked out later

@@ -11,6 +11,8 @@ class QrelsOrigin(models.TextChoices):
 class EvaluationAct(models.TextChoices):
     """Name the acts of this app in the audit log."""
 
+    STUDY_MADE = "study-made", "made an open-world study"
+    STUDY_CONTINUED = "study-continued", "continued an open-world study"
     STUDY_DELETED = "study-deleted", "deleted an open-world study"
     QRELS_FROZEN = "qrels-frozen", "froze qrels"
     QRELS_IMPORTED = "qrels-imported", "imported qrels"

@@ -87,6 +87,7 @@ class PoolingAct(models.TextChoices):
     RUN_PUBLISHED = "run-published", "published a run"
     RUN_REPLACED = "run-replaced", "replaced a run"
     RUN_DELETED = "run-deleted", "deleted a run"
+    SCORING_STARTED = "scoring-started", "started scoring a run"
 
 
 class PoolingJob(models.TextChoices):

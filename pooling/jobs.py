@@ -57,7 +57,7 @@ JOBS = (
     JobType(PoolingJob.EXTEND_POOL, "gpu", "pooling.pools.growth.run_extend_pool", "pool"),
     JobType(PoolingJob.FILTER_POOL, "cpu", "pooling.pools.filtering.run_filter_pool", "filter"),
     JobType(PoolingJob.IMPORT_GRAPH, "cpu", "pooling.layouts.uploads.run_import", "graph"),
-    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs"),
+    JobType(PoolingJob.SCORE, "gpu", "pooling.runs.distributions.score", "runs", PoolingAct.SCORING_STARTED),
     JobType(PoolingJob.SCORE_SYSTEM, "gpu", "pooling.pools.scoring.run_score_system", "runs"),
     JobType(PoolingJob.SCORE_SHARD, "gpu", "pooling.runs.shard_work.run_shard", "runs"),
     JobType(PoolingJob.IMPORT_RUN, "cpu", "pooling.runs.parts_import.run_import", "runs"),

@@ -31,6 +31,7 @@ LOOKS_TAKEN = _("The name {!r} looks like that of somebody else here: choose ano
 NO_NAME = _("{!r} cannot be a user name: {}")
 IS_OFF = _("The account {} is switched off: switch it on first.")
 OWN_ACCOUNT = "This is your own account: another manager can switch it off."
+OWN_PASSWORD = "This is your own account: change its password on your account page, where the current one is asked for."
 SEES_SYSTEMS = _("{} is {} and sees what systems proposed, so cannot be {}: add another person for that.")
 LABELS_BLIND = _("{} is {} and labels blind, so cannot become {}: add another person for that.")
 FEW_ANNOTATORS = "Each triple needs two labels by two people: there are fewer than two annotators."
@@ -179,8 +180,11 @@ def switch_on(user: User, *, by: User | None = None) -> None:
 def password_path(user: User, *, by: User | None = None) -> str:
     """Return the path of a page where the person sets a new password, once, within PASSWORD_RESET_TIMEOUT.
 
-    PersonError for a deactivated account and for an administrator's.
+    PersonError for a deactivated account, for an administrator's, and for the account of `by`: whoever has only their
+    session would not need their password.
     """
+    if user == by:
+        raise PersonError(OWN_PASSWORD)
     if not user.is_active:
         raise PersonError(IS_OFF.format(user.username))
     check_may_change(user, by)

@@ -94,6 +94,11 @@ def own_data(user: User) -> dict[str, Any]:
             .order_by("attempt_time")
             .values("ip_address", "user_agent", at=F("attempt_time"))
         ),
+        "wrong_passwords": list(
+            AccessAttempt.objects.filter(username=user.username)
+            .order_by("attempt_time")
+            .values("ip_address", "user_agent", times=F("failures_since_start"), last_at=F("attempt_time"))
+        ),
         "single_sign_on": list(
             Identity.objects.filter(person=user).order_by("pk").values("issuer", "subject", since=F("created_at"))
         ),

@@ -23,7 +23,8 @@ from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import Progress
 from core.models import Job
-from evaluation.enums import EvaluationJob
+from core.people.audit_log import record
+from evaluation.enums import EvaluationAct, EvaluationJob
 from evaluation.models import Study, StudyRun
 from evaluation.open_world.study_files import StudyRanks, open_answers, rank_answers, read_ranks, untrained, write_ranks
 from pooling.enums import SystemState
@@ -127,6 +128,7 @@ def create_study(name: str, options: StudyOptions, user: User | None = None) -> 
         taken = [graph_name(name, d) for d in options.densities]
         if found := Graph.objects.filter(name__in=taken).values_list("name", flat=True):
             raise StudyError(f"There is a graph {found[0]} already: choose another name for the study.")
+        record(user, EvaluationAct.STUDY_MADE, about=name)
         return Study.objects.create(name=name, options=options.to_json(), created_by=user)
 
 
@@ -203,6 +205,13 @@ def begin_study(name: str, options: StudyOptions, user: User | None = None) -> S
         study = create_study(name, options, user)
         start_preparing(study, user)
     return study
+
+
+def continue_study(study: Study, user: User) -> None:
+    """Start what is not finished: the audit log says who did it."""
+    with transaction.atomic():
+        start_preparing(study, user)
+        record(user, EvaluationAct.STUDY_CONTINUED, about=study.name)
 
 
 def start_study(study: Study, user: User | None = None) -> list[Job]:

@@ -21,7 +21,7 @@ from core.views.pagination import page_of
 from evaluation.enums import EvaluationJob
 from evaluation.forms.open_world_study import StudyForm
 from evaluation.models import Study, StudyRun
-from evaluation.open_world.study import StudyError, begin_study, is_under_way, jobs_of, options_of, start_preparing
+from evaluation.open_world.study import StudyError, begin_study, continue_study, is_under_way, jobs_of, options_of
 from evaluation.open_world.study_curves import DIVISIONS, StudyView, division_words, view_of
 from evaluation.open_world.study_sections import study_sections
 from evaluation.open_world.theory_page import SECTIONS, sections_of
@@ -146,7 +146,7 @@ def study_continue(request: SignedInRequest, name: str) -> HttpResponse:
     if is_under_way(found):
         messages.success(request, "It is under way already.")
     else:
-        start_preparing(found, request.user)
+        continue_study(found, request.user)
         messages.success(request, "It goes on from its last checkpoints.")
     return redirect("open-world-study", name)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 from axes.models import AccessLog
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 
@@ -108,6 +111,27 @@ def test_wrong_passwords_of_one_ipv6_network_are_counted_together() -> None:
 def test_the_log_of_sign_ins_has_the_address_of_the_person() -> None:
     sign_in_from(HOME, "ann", PASSWORD)
     assert list(AccessLog.objects.values_list("username", "ip_address")) == [("ann", HOME)]
+
+
+def test_nothing_of_a_form_is_kept_beside_a_wrong_password() -> None:
+    """A refused password change has the new password in fields that axes does not know."""
+    client = Client()
+    client.force_login(User.objects.get(username="ann"), backend="django.contrib.auth.backends.ModelBackend")
+    new = {"old_password": "secret-1", "new_password1": "secret-2 is long", "new_password2": "secret-2 is long"}
+    for path, typed in (("/account/password", new), ("/account", {"email": "secret-3@x.org", "password": "secret-4"})):
+        client.post(path, typed)
+    Client().post("/login?next=/secret-5", {"username": "ann", "password": "secret-6"})
+    (kept,) = sign_in.AccessAttempt.objects.values()
+    assert (kept["username"], kept["failures_since_start"]) == ("ann", 3)
+    assert (kept["get_data"], kept["post_data"]) == ("", "") and "secret" not in str(kept)
+
+
+def test_an_update_forgets_what_was_kept_before() -> None:
+    kept = sign_in.AccessAttempt.objects.create(username="ann", ip_address=HOME, failures_since_start=2)
+    sign_in.AccessAttempt.objects.update(post_data="new_password1=secret", get_data="next=/x")
+    importlib.import_module("core.migrations.0007_no_forms_of_wrong_passwords").forget(apps, None)
+    kept.refresh_from_db()
+    assert (kept.get_data, kept.post_data, kept.failures_since_start) == ("", "", 2)
 
 
 def test_the_admin_has_no_password_page_of_its_own() -> None:

@@ -16,7 +16,7 @@ from annotation.questions.templates import save_template
 from config.stages import STAGES
 from core.enums import JobState
 from core.jobs.registry import JOB_TYPES
-from core.models import Job, Worker
+from core.models import AuditEntry, Job, Worker
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct
 from evaluation.models import Export, Qrels
@@ -141,6 +141,9 @@ def test_the_button_of_a_pool_that_is_not_scored_starts_a_job_for_each_system(gr
     assert list(Job.objects.order_by("pk").values_list("kind", "system_id", "pool_id")) == [
         (PoolingJob.SCORE, system.pk, pool.pk) for system in systems
     ]
+    client.post(form["action"])  # they are under way: nothing is started, nor recorded
+    told = AuditEntry.objects.filter(act="scoring-started").order_by("pk")
+    assert list(told.values_list("person__username", "pool", "about")) == [("boss", pool.pk, str(s)) for s in systems]
 
 
 def test_without_a_trained_system_nothing_is_scored(graph, client):

@@ -36,15 +36,32 @@ def test_a_body_that_cannot_be_read_has_the_page_of_its_error(ada: User, kind: s
 
 
 def served(address: str, query: str, kind: str, **more: Any) -> int:
-    """Ask as a server does, which Django's client does not: it makes another request object."""
-    said: list[str] = []
+    """Return the status of a request that is asked as a server asks."""
+    status, _, body = asked(address, query, kind, **more)
+    body.close()
+    return status
+
+
+def asked(address: str, query: str, kind: str, **more: Any) -> tuple[int, dict[str, str], Any]:
+    """Ask as a server does, which Django's client does not: it makes another request object, and drops bodies."""
+    said: list[tuple[str, list[tuple[str, str]]]] = []
     environ = {
         **{"REQUEST_METHOD": "POST", "PATH_INFO": address, "QUERY_STRING": query, "CONTENT_TYPE": kind},
         **{"SERVER_NAME": "localhost", "SERVER_PORT": "80", "REMOTE_ADDR": "127.0.0.1", "wsgi.url_scheme": "http"},
         **{"CONTENT_LENGTH": "2", "wsgi.input": io.BytesIO(b"{}"), "wsgi.errors": io.StringIO(), **more},
     }
-    application(environ, lambda status, headers, exc=None: said.append(status)).close()
-    return int(said[0].split()[0])
+    body = application(environ, lambda status, headers, exc=None: said.append((status, headers)))
+    (status, headers) = said[0]
+    return int(status.split()[0]), dict(headers), body
+
+
+@pytest.mark.parametrize("address", ["/login", "/nothing", "/static/css/base.css"])
+def test_an_answer_to_head_has_headers_alone(db, address: str):
+    """Of a body, the server writes a line to the log: anybody could fill it."""
+    full, head = (asked(address, "", "", REQUEST_METHOD=method) for method in ("GET", "HEAD"))
+    assert b"".join(head[2]) == b"" != b"".join(full[2])
+    assert (head[0], head[1]["Content-Type"]) == (full[0], full[1]["Content-Type"])
+    assert head[1].get("Content-Length") == full[1].get("Content-Length")
 
 
 MANY = "&".join(["a"] * 1001)

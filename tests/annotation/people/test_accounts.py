@@ -133,6 +133,13 @@ def test_a_manager_takes_over_no_administrator(world) -> None:
     assert not AuditEntry.objects.filter(act="password-link").exists()
 
 
+def test_a_manager_makes_no_password_link_for_the_own_account(world) -> None:
+    """Whoever has only their session would not need their password."""
+    with pytest.raises(PersonError, match="where the current one is asked for"):
+        password_path(world.manager, by=world.manager)
+    assert not AuditEntry.objects.filter(act="password-link").exists()
+
+
 def test_an_account_that_is_off_gets_no_role_and_no_password_link(world) -> None:
     switch_off(world.ann, by=world.manager)
     world.ann.refresh_from_db()

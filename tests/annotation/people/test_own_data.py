@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from axes.models import AccessLog
+from axes.models import AccessAttempt, AccessLog
 
 from annotation.enums import AnnotationAct
 from annotation.labelling.withdraw import withdraw_labels
@@ -48,6 +48,8 @@ def told(world) -> dict:
         )
     AccessLog.objects.create(username="ann", user_agent="x", ip_address="10.0.0.1", path_info="/login")
     AccessLog.objects.create(username="ben", user_agent="x", ip_address="10.0.0.2", path_info="/login")
+    for name, address in (("ann", "10.0.0.3"), ("ben", "10.0.0.2")):
+        AccessAttempt.objects.create(username=name, user_agent="x", ip_address=address, failures_since_start=4)
     record(world.manager, AnnotationAct.RECHECK_DRAWN, pool=world.pool, subject=world.ann, about="20 items")
     withdraw_labels(world.campaign, world.ann, by=world.manager)
     return own_data(world.ann)
@@ -75,6 +77,7 @@ def test_nothing_of_other_people_and_nothing_that_unmasks(told, world) -> None:
     for word in ("ben", "manager'", "10.0.0.2", "gold", "check", "withdrew", "withdrawn", "expected"):
         assert word not in text.lower(), word
     assert [row["ip_address"] for row in told["sign_ins"]] == ["10.0.0.1"]
+    assert [(row["ip_address"], row["times"]) for row in told["wrong_passwords"]] == [("10.0.0.3", 4)]
     assert {row["act"] for row in told["acts"]} == {"gave a role"}
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
-from core.models import Job
+from core.models import AuditEntry, Job
 from evaluation.forms.open_world_study import NO_NUMBERS
 from evaluation.models import Study
 from evaluation.open_world.study import SMALL
@@ -54,6 +54,7 @@ def test_studies_form_starts_the_first_job(boss):
         {"study": "mine"},
         "boss",
     )
+    assert acts() == [("study-made", "boss", "mine")]
     assert has(boss.get("/open-world/studies/mine"), "preparing")
     assert "mine" in content(boss.get(f"/jobs/{job.pk}")).text
 
@@ -129,3 +130,9 @@ def test_study_continue_starts_once(boss):
     boss.post("/open-world/studies/tiny/continue")
     boss.post("/open-world/studies/tiny/continue")
     assert Job.objects.filter(state="queued").count() == 1
+    assert acts() == [("study-made", None, "tiny"), ("study-continued", "boss", "tiny")]
+
+
+def acts() -> list[tuple[str, str | None, str]]:
+    found = AuditEntry.objects.filter(act__startswith="study-")
+    return list(found.order_by("pk").values_list("act", "person__username", "about"))
