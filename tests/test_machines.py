@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,10 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
+from core.version import SOURCE, source_digest, words
 from tests import stores
 
+BROKER = "redis://127.0.0.1:6379/10"  # several machines: with a folder as broker, a worker is the site
 pytestmark = pytest.mark.django_db  # `migrated` is a copy of the tests' database, which only such tests make
 
 
@@ -48,6 +51,14 @@ class Site:
         told = done.stdout + done.stderr
         assert stores.SECRET not in told
         return json.loads(done.stdout.splitlines()[-1])["found"]
+
+    def works(self, machine: str, code: Path) -> str:
+        """Let workers of `code` work until none has had a job for a while; return what they said."""
+        env = self.env | {"ARTIFACT_ROOT": str(self.folder / machine), "CELERY_BROKER_URL": BROKER}
+        command = [sys.executable, "manage.py", "work", "--processes", "1", "--max-idle", "8"]
+        done = subprocess.run(command, env=env, cwd=code, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
 
 
 DONE = {"state": "done", "error": ""}
@@ -93,3 +104,26 @@ def test_a_store_that_is_gone_is_tried_again_and_then_fails_the_job_in_words(
         "state": "failed",
         "error": words,
     }, told.stderr[-3000:]
+
+
+@pytest.mark.slow
+@pytest.mark.redis
+def test_a_worker_of_another_version_leaves_the_jobs_of_the_site(migrated: Path, tmp_path: Path):
+    """Its code differs by a comment; the worker with the code of the site then does the job."""
+    other = tmp_path / "other"
+    for name in (*SOURCE, "triplepool"):
+        shutil.copytree(django_settings.BASE_DIR / name, other / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("manage.py", "pyproject.toml"):
+        shutil.copy(django_settings.BASE_DIR / name, other)
+    site = Site(tmp_path / "site", migrated, "")
+    site.does("artifacts", "begin")
+    with (other / "core" / "clock.py").open("a") as file:
+        file.write("# another version\n")
+    said = site.works("artifacts", other)
+    with sqlite3.connect(site.folder / "db.sqlite3") as database:
+        (own,) = database.execute("select version from core_siteversion").fetchone()
+        assert database.execute("select state from core_job").fetchall() == [("queued",)]
+    assert words(f"{own.partition('+')[0]}+{source_digest(other)}", own) in " ".join(said.split())
+    site.works("artifacts", django_settings.BASE_DIR)
+    with sqlite3.connect(site.folder / "db.sqlite3") as database:
+        assert database.execute("select state from core_job").fetchall() == [("done",)]
