@@ -35,14 +35,10 @@ VERDICTS = {Answer.YES: Verdict.POSITIVE, Answer.NO: Verdict.NEGATIVE, Answer.CA
 
 
 class VerdictArrays(NamedTuple):
-    """Judged triples by id.
-
-    triple_id int64[n]; verdict str[n], a Verdict; decided_at datetime64[us][n], in UTC
-    """
+    """Judged triples by id: triple_id int64[n]; verdict str[n], a Verdict."""
 
     triple_id: np.ndarray
     verdict: np.ndarray
-    decided_at: np.ndarray
 
 
 def live_labels() -> QuerySet[Label]:
@@ -131,11 +127,18 @@ def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
 
 def current_verdicts(pool: Pool) -> VerdictArrays:
     """Return every judgement of the pool, by triple id."""
-    rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "verdict", "decided_at"))
+    rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "verdict"))
     return VerdictArrays(
+        np.array([row[0] for row in rows], dtype=np.int64), np.array([row[1] for row in rows], dtype="U10")
+    )
+
+
+def decision_times(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the triple of every judgement, int64[n], and when, datetime64[us][n] in UTC, by triple id."""
+    rows = list(pool.judgements.order_by("triple_id").values_list("triple_id", "decided_at"))
+    return (
         np.array([row[0] for row in rows], dtype=np.int64),
-        np.array([row[1] for row in rows], dtype="U10"),
-        np.array([row[2].replace(tzinfo=None) for row in rows], dtype="datetime64[us]"),
+        np.array([row[1].replace(tzinfo=None) for row in rows], dtype="datetime64[us]"),
     )
 
 

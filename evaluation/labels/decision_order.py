@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotation.judging.judgements import current_verdicts
+from annotation.judging.judgements import decision_times
 from evaluation.measures.rank_table import Ints
 from pooling.models import Pool
 
@@ -12,10 +12,10 @@ def order_of_decision(pool: Pool, triples: int, position_of: dict[int, int]) -> 
 
     Judgements of one time, as imported labels have, are ordered by the id of their triple.
     """
-    verdicts = current_verdicts(pool)
-    order = np.lexsort((verdicts.triple_id, verdicts.decided_at))
-    at = [position_of[i] for i in verdicts.triple_id[order].tolist()]
+    triple_id, decided_at = decision_times(pool)
+    order = np.lexsort((triple_id, decided_at))
+    at = [position_of[i] for i in triple_id[order].tolist()]
     decided = np.zeros(triples, dtype=np.int64)
     decided[at] = np.arange(1, len(at) + 1)
-    _, together = np.unique(verdicts.decided_at, return_counts=True)
+    _, together = np.unique(decided_at, return_counts=True)
     return decided, int(together[together > 1].sum())

@@ -32,7 +32,7 @@ HELP = "seeds, current, full-test, depth:D, until:TIME, annotator:N, qrels:NAME 
 Questions = Literal["grown", "original"]
 # the qrels of a key, by its first word
 QRELS = {"qrels": QrelsOrigin.FROZEN, "imported": QrelsOrigin.IMPORTED}
-_STATES = {
+_STATES: dict[str, LabelState] = {  # of a Verdict or its text
     Verdict.POSITIVE: LabelState.POSITIVE,
     Verdict.NEGATIVE: LabelState.NEGATIVE,
     Verdict.UNDECIDED: LabelState.UNJUDGED,
@@ -212,7 +212,7 @@ def parse_time(text: str) -> datetime:
 
 def current_state(pool: Pool, table: PoolTable) -> np.ndarray:
     """Return the current state of every triple, int8[triples]. A label beats a filter."""
-    ids, verdicts, _ = current_verdicts(pool)
+    ids, verdicts = current_verdicts(pool)
     return state_of(table, ids.tolist(), verdicts.tolist())
 
 
@@ -222,7 +222,7 @@ def state_of(table: PoolTable, triple_ids: Sequence[int], verdicts: Sequence[str
     state[table.pooled_id > 0] = LabelState.UNJUDGED
     state[table.filtered] = LabelState.ASSUMED_NEGATIVE
     at = [table.position_of[i] for i in triple_ids]
-    state[at] = [_STATES[Verdict(verdict)] for verdict in verdicts]
+    state[at] = [_STATES[verdict] for verdict in verdicts]
     state[table.is_seed] = LabelState.POSITIVE
     return state
 

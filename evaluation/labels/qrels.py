@@ -50,7 +50,7 @@ def pooled_state(pool: Pool) -> tuple[np.ndarray, np.ndarray]:
     state[: len(seeds)] = LabelState.POSITIVE
     state[len(seeds) :][[bool(row[4]) for row in rows]] = LabelState.ASSUMED_NEGATIVE
     place = {row[0]: len(seeds) + i for i, row in enumerate(rows)}
-    ids, verdicts, _ = current_verdicts(pool)
+    ids, verdicts = current_verdicts(pool)
     value = {"positive": LabelState.POSITIVE, "negative": LabelState.NEGATIVE, "undecided": LabelState.UNJUDGED}
     for triple, verdict in zip(ids.tolist(), list(verdicts), strict=True):
         state[place[triple]] = value[str(verdict)]

@@ -2,7 +2,7 @@
 import { again } from "./lib/charts.js";
 import { makeSortable, sortAs, sortOf } from "./lib/sortable.js";
 
-const EVERY_MS = 1000, SAID_AFTER_MS = 400;
+const EVERY_MS = 1000, SOON_MS = 200, LIVELY_MS = 60_000, SAID_AFTER_MS = 400;
 const holder = document.getElementById("figures");
 
 // Replaces the figures where they stand: what is open stays open, what has the focus keeps it, nothing scrolls.
@@ -36,17 +36,22 @@ function sayOlder() {
   holder.firstElementChild.prepend(note);
 }
 
+let changed = -Infinity; // when the labels were last seen to have changed
+
 async function follow() {
   if (document.visibilityState === "visible") {
     try {
       const response = await fetch(holder.dataset.versionUrl, { headers: { Accept: "application/json" } });
       if (response.ok) {
         const { version } = await response.json();
-        if (version !== holder.firstElementChild.dataset.version) await refresh();
+        if (version !== holder.firstElementChild.dataset.version) {
+          changed = performance.now();
+          await refresh();
+        }
       }
     } catch { /* the server is away for a moment: ask again */ }
   }
-  setTimeout(follow, EVERY_MS);
+  setTimeout(follow, performance.now() - changed < LIVELY_MS ? SOON_MS : EVERY_MS); // while labels come in, the next one is near
 }
 
 // Back brings the page as it was left; the form has to say what the page shows.

@@ -5,7 +5,14 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.judging.judgements import current_verdicts, decide, import_labels, labels_version, majority
+from annotation.judging.judgements import (
+    current_verdicts,
+    decide,
+    decision_times,
+    import_labels,
+    labels_version,
+    majority,
+)
 from annotation.models import ImportedLabel, Item, Judgement
 from core.errors import UserError
 from pooling.graphs.opening import open_graph
@@ -218,4 +225,7 @@ def test_current_verdicts_are_arrays_by_triple_id(world, keys, tmp_path) -> None
     ids = list(PooledTriple.objects.order_by("id").values_list("id", flat=True)[:3])
     assert found.triple_id.tolist() == ids
     assert found.verdict.tolist() == ["positive", "negative", "undecided"]
-    assert found.decided_at.dtype == np.dtype("datetime64[us]") and len(found.decided_at) == 3
+    triple_id, decided_at = decision_times(world.pool)
+    assert triple_id.tolist() == ids and decided_at.dtype == np.dtype("datetime64[us]")
+    stored = Judgement.objects.order_by("triple_id").values_list("decided_at", flat=True)
+    assert decided_at.tolist() == [at.replace(tzinfo=None) for at in stored]

@@ -125,6 +125,36 @@ def test_a_label_shows_on_every_live_page_without_a_page_load(page: Page, labell
         assert page.evaluate("window.sameLoad") is True
 
 
+def test_an_open_page_asks_more_often_while_labels_come(page: Page, labelled: Pool):
+    asked: list[str] = []
+    page.clock.install()
+    page.on("response", lambda response: asked.append(response.url) if response.url.endswith("/version") else None)
+    page.goto(PAGE)
+    page.clock.pause_at("2100-01-01")
+    page.wait_for_timeout(500)  # what was asked meanwhile is answered
+
+    def asks(after: int, *, within: int) -> None:
+        """Let time pass without a question, then a little with one; the clock of the page stands still besides."""
+        asked.clear()
+        page.clock.run_for(after)
+        assert asked == []
+        with page.expect_response("**/version"):
+            page.clock.run_for(within - after)
+        page.wait_for_timeout(500)
+
+    asks(900, within=1000)
+    asks(900, within=1000)
+    before = page.locator("#figures > [data-version]").get_attribute("data-version")
+    judge(labelled.triples.filter(judgement=None, reason="")[0], "positive")
+    asks(900, within=1000)
+    expect(page.locator("#figures > [data-version]")).not_to_have_attribute("data-version", before)
+    asks(150, within=200)
+    asks(150, within=200)
+    page.clock.fast_forward(60_000)
+    page.wait_for_timeout(500)
+    asks(900, within=1000)
+
+
 def test_an_update_keeps_the_order_of_a_table_and_the_focus(page: Page, labelled: Pool):
     page.goto(f"{PAGE}/measures")
     page.locator("table.metrics").first.locator("thead button").nth(1).click()
