@@ -27,11 +27,10 @@ def average_precision(answers: Labelled, k: int | None = None) -> Floats:
 
 
 def ndcg(answers: Labelled, k: int | None = None) -> Floats:
-    gain = 1.0 / np.log2(answers.strict + 1.0)
     ideal = np.cumsum(1.0 / np.log2(np.arange(2, int(answers.count.max(initial=0)) + 2)))
     if k is None:
-        return answers.sum_by_question(gain) / ideal[answers.count - 1]
-    return answers.sum_by_question(gain * _within(answers, k)) / ideal[np.minimum(answers.count, k) - 1]
+        return answers.sum_by_question(answers.gain) / ideal[answers.count - 1]
+    return answers.sum_by_question(answers.gain * _within(answers, k)) / ideal[np.minimum(answers.count, k) - 1]
 
 
 def precision(answers: Labelled, k: int | None) -> Floats:

@@ -34,9 +34,9 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
         question=np.repeat(np.arange(questions.size, dtype=np.int32), count),
         entity=table.entity[row],
         triple=np.arange(row.size, dtype=np.int32),
-        strict=table.strict[:, row],
-        optimistic=table.optimistic[:, row],
-        pessimistic=table.pessimistic[:, row],
+        strict=table.strict.take(row, axis=1),
+        optimistic=table.optimistic.take(row, axis=1),
+        pessimistic=table.pessimistic.take(row, axis=1),
         side=table.side[questions],
         relation=table.relation[questions],
         candidates=table.candidates[questions],
@@ -45,10 +45,10 @@ def questions_only(prepared: Prepared, questions: Order) -> tuple[Prepared, Orde
     # a question's rows stand at the same places in every order, so its slice of an order holds exactly them
     sliced = Prepared(
         part,
-        prepared.strict_order[:, row] - moved,
-        prepared.score_order[:, row] - moved,
-        prepared.strict[:, row],
-        prepared.realistic[:, row],
+        prepared.strict_order.take(row, axis=1) - moved,
+        prepared.score_order.take(row, axis=1) - moved,
+        prepared.strict.take(row, axis=1),
+        prepared.realistic.take(row, axis=1),
     )
     return sliced, table.triple[row].astype(np.intp)
 

@@ -39,6 +39,8 @@ class Prepared:
         Rows by (question, strict) and by (question, optimistic).
     strict, realistic : ndarray of float [systems, rows]
         Positions in these orders, `realistic` the mean of optimistic and pessimistic; inf where not returned.
+    gain : ndarray of float [systems, rows] or None
+        The `discount` of `strict`, where it was computed in advance: for rows that are answers in many label states.
 
     Examples
     --------
@@ -52,6 +54,12 @@ class Prepared:
     score_order: Order
     strict: Floats  # in strict_order
     realistic: Floats  # in score_order
+    gain: Floats | None = None  # in strict_order
+
+    @cached_property
+    def one_order(self) -> bool:
+        """Tell whether both orders are the same, as they are without ties."""
+        return np.array_equal(self.strict_order, self.score_order)
 
     @cached_property
     def tied_rows(self) -> tuple[Order, Order] | None:
@@ -97,6 +105,12 @@ def prepare(table: RankTable) -> Prepared:
     strict[strict == 0] = np.inf
     realistic[realistic == 0] = np.inf
     return Prepared(table, strict_order, score_order, strict, realistic)
+
+
+def discount(positions: Floats) -> Floats:
+    """Return 1 / log2(position + 1), the gain of an answer in nDCG; 0 where it was not returned."""
+    gain: Floats = 1.0 / np.log2(positions + 1.0)
+    return gain
 
 
 def _refuse_impossible(table: RankTable, strict: Floats) -> None:
@@ -148,12 +162,20 @@ class Labelled:
     @cached_property
     def _score_at(self) -> Order:
         """Find the answers in score_order: flat indices [systems, n]."""
+        if self.prepared.one_order:
+            return self._strict_at
         return np.flatnonzero(self._is_answer[self.prepared.score_order]).reshape(self.shape)
 
     @cached_property
     def strict(self) -> Floats:
         """Return strict positions [systems, n] by position: ascending within each question, inf if not returned."""
         return self.prepared.strict.ravel()[self._strict_at]
+
+    @cached_property
+    def gain(self) -> Floats:
+        """Return the `discount` of each answer, [systems, n] by position."""
+        known = self.prepared.gain
+        return discount(self.strict) if known is None else known.ravel()[self._strict_at]
 
     @cached_property
     def first(self) -> Floats:
@@ -242,6 +264,10 @@ class Condensed(Labelled):
         condensed = (whole.answers_above + 1 + whole.nonrelevant_above).astype(np.float64)
         condensed[whole.strict == np.inf] = np.inf
         return condensed
+
+    @cached_property
+    def gain(self) -> Floats:
+        return discount(self.strict)
 
     @cached_property
     def micro_rank(self) -> Floats:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.callbacks import Tell
-from evaluation.measures.label_state import LabelState, States, positive, without_labels
+from evaluation.measures.kept_labels import KeptLabels
+from evaluation.measures.label_state import States
 from evaluation.measures.prepared import Prepared
 from evaluation.measures.question_sums import QuestionSums
 from evaluation.measures.rank_table import Floats, Order
 from evaluation.measures.registry import parse_measure
-from evaluation.measures.values import means
 from evaluation.statistics.bootstrap import StackedSums
 from evaluation.statistics.correlation import kendall_tau, merit
 
@@ -232,22 +232,18 @@ def _merits_of_triples(
     prepared: Prepared, state: States, names: Sequence[str], assumed_is_judged: bool, threads: int
 ) -> tuple[Merits, int]:
     """Return a function for merits when only some of the n positive triples keep their label; and n."""
-    triples, without = np.flatnonzero(positive(state)), without_labels(state, positive(state))
     measures = [parse_measure(name) for name in names]
-    # unless a measure looks at other triples, the rows of the positives are enough
-    rows = prepared.only(positive(state)) if all(measure.answers_only for measure in measures) else prepared
+    labels = KeptLabels(prepared, state, names, assumed_is_judged)
 
     def merits_of(subset: Order) -> list[Floats]:
-        labelled = without.copy()
-        labelled[triples[subset]] = LabelState.POSITIVE
-        found = means(rows, labelled, names, assumed_is_judged)
+        found = labels.means(subset)
         return [merit(found[measure.name], measure.higher_is_better) for measure in measures]
 
     def merits(subsets: Sequence[Order]) -> Floats:
         with ThreadPoolExecutor(threads) as pool:  # numpy lets go of the interpreter in its large loops
             return np.array(list(pool.map(merits_of, subsets)))
 
-    return merits, triples.size
+    return merits, labels.triples.size
 
 
 def _curve(
