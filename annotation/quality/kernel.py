@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 Ints = NDArray[np.integer[Any]]
 
@@ -48,6 +47,8 @@ class Share(NamedTuple):
         """The Wilson 95 % interval (Wilson 1927)."""
         if not self.n:
             return None
+        from scipy.special import ndtri  # here, since few need it: docs/measured/benchmarks.md, Start-up
+
         z = float(ndtri(0.975))
         middle = self.hits + z**2 / 2
         reach = z * math.sqrt(self.hits * (self.n - self.hits) / self.n + z**2 / 4)

@@ -1,8 +1,9 @@
-"""Read Parquet files without pandas."""
+"""Read Parquet files and their columns without pandas."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -18,3 +19,13 @@ def read_parquet(
     texts = [name for name in coded if name in pq.read_schema(path).names] if coded else None
     with pq.ParquetFile(path, read_dictionary=texts) as file:
         return file.read(columns, use_threads=threads)
+
+
+def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Return a column of numbers as an array, not to be written to; without a copy where the column is in one piece.
+
+    column.to_numpy() would do, but it imports pandas. TypeError: it has empty cells, or no numbers.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return np.from_dlpack(column)

@@ -20,7 +20,7 @@ from annotation.judging.judgements import live_labels, taken_back
 from annotation.models import Campaign, ImportedLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.simulation.simulate import simulated_labels
-from core.files.parquet import read_parquet
+from core.files.parquet import numbers, read_parquet
 from evaluation.labels.pool_table import triple_codes
 from pooling.graphs.opening import open_graph
 from pooling.models import Pool
@@ -211,7 +211,7 @@ def frozen_of(path: Path, triples: np.ndarray, state: np.ndarray) -> Frozen:
         state,
         indices(column_of(path, "settled"), _index(SETTLED)),
         indices(column_of(path, "reason"), _index(REASONS)),
-        column_of(path, "depth").to_numpy(),
+        numbers(column_of(path, "depth")),
         findings._replace(values=findings.values.astype("<u4", copy=False).view(PROVENANCE)),
         _arrays(column_of(path, "labels")),
         _arrays(column_of(path, "imported")),
@@ -237,8 +237,8 @@ def _named(index: np.ndarray, names: Iterable[str]) -> pa.Array:
 def indices(column: pa.ChunkedArray, values: dict[str, Any]) -> np.ndarray:
     """Return the number of each text, int8[n], without a Python object per row."""
     words = column.combine_chunks().dictionary_encode()
-    numbers = np.array([int(values[word]) for word in words.dictionary.to_pylist()], dtype=np.int8)
-    return numbers[words.indices.to_numpy()] if len(numbers) else np.zeros(0, np.int8)
+    coded = np.array([int(values[word]) for word in words.dictionary.to_pylist()], dtype=np.int8)
+    return coded[numbers(words.indices)] if len(coded) else np.zeros(0, np.int8)
 
 
 def _lists(ragged: Ragged) -> pa.Array:
@@ -247,4 +247,4 @@ def _lists(ragged: Ragged) -> pa.Array:
 
 def _arrays(column: pa.ChunkedArray) -> Ragged:
     lists = column.combine_chunks()
-    return Ragged(lists.flatten().to_numpy(), lists.offsets.to_numpy().astype(np.int64, copy=False))
+    return Ragged(numbers(lists.flatten()), numbers(lists.offsets).astype(np.int64, copy=False))

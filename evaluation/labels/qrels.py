@@ -19,6 +19,7 @@ from annotation.judging.judgements import current_verdicts
 from annotation.webhooks.events import tell
 from core.database import held, one_moment
 from core.files.artifacts import ArtifactError, artifact_path, sha256_of, writing
+from core.files.parquet import numbers
 from core.files.storage import checked, publish
 from core.people.audit_log import record
 from evaluation.enums import EvaluationAct, QrelsOrigin
@@ -213,7 +214,7 @@ def _file(qrels: Qrels) -> Path:
 def _triples(path: Path) -> np.ndarray:
     triples = np.empty((pq.read_metadata(path).num_rows, 3), dtype=np.int32)
     for i, name in enumerate(("head", "relation", "tail")):
-        triples[:, i] = column_of(path, name)
+        triples[:, i] = numbers(column_of(path, name))
     return triples
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from evaluation.labels.pool_table import PoolTable
 from evaluation.measures.rank_table import Order
@@ -27,6 +26,8 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
     `candidates` counts these entities, `returned` those of them that the system returned. Questions that a run was not
     asked have no line.
     """
+    import pyarrow.compute as pc  # here, since few need it: docs/measured/benchmarks.md, Start-up
+
     table = table.whole or table
     ranks, graph = table.ranks, table.graph
     rows = np.flatnonzero((table.is_test | is_among(table.triples, triples, graph))[ranks.triple])

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from core.callbacks import TellStage
 from core.files.artifacts import ArtifactError, artifact_path, check_sha256, sha256_of
-from core.files.parquet import read_parquet
+from core.files.parquet import numbers, read_parquet
 from pooling.graphs.checks import CheckedGraph
 from pooling.graphs.entity_texts import EntityTexts, texts_table
 from pooling.graphs.kernels.graph_arrays import GraphArrays, Ids
@@ -142,7 +142,7 @@ def read_entity_texts(folder: Path, sha256: str, keys: list[str]) -> EntityTexts
     table = texts_table((), (), ())
     if ENTITY_TEXTS in index["files"]:
         table = read_parquet(checked_file(folder, index, ENTITY_TEXTS))
-    return EntityTexts(keys, table["id"].to_numpy(), table, index.get("link_pattern", ""))
+    return EntityTexts(keys, numbers(table["id"]), table, index.get("link_pattern", ""))
 
 
 def read_closed_world(folder: Path, sha256: str) -> Ids:

@@ -13,12 +13,11 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, writing
-from core.files.parquet import read_parquet
+from core.files.parquet import numbers, read_parquet
 from core.files.storage import checked as checked_file
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -136,6 +135,8 @@ def write_blocks(path: Path, old: Path | None, table: pa.Table, replaced: Collec
                 for field in (field for field in table.schema if field.name not in block.column_names):
                     block = block.append_column(field, pa.array(np.zeros(block.num_rows), field.type))
                 if replaced:
+                    import pyarrow.compute as pc  # here, since few need it: docs/measured/benchmarks.md, Start-up
+
                     question = block["question"].cast(pa.string())
                     block = block.filter(pc.invert(pc.is_in(question, pa.array(sorted(replaced), pa.string()))))
                 writer.write_table(block.cast(table.schema))
@@ -175,7 +176,7 @@ def _read_coded(column: pa.ChunkedArray, graph: GraphArrays) -> tuple[np.ndarray
         array = array.chunk(0)
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    return _keys_of(array.dictionary, graph), array.indices.to_numpy()
+    return _keys_of(array.dictionary, graph), numbers(array.indices)
 
 
 _last: tuple[GraphArrays, pa.Array, np.ndarray] | None = None
@@ -257,14 +258,14 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
         keys, codes = _read_coded(read_parquet(path, ["question"])["question"], graph)
         distinct, place = np.unique(keys, return_inverse=True)
         cell = place[codes] * run.depth
-        cell += read_parquet(path, ["rank"])["rank"].to_numpy() - 1
+        cell += numbers(read_parquet(path, ["rank"])["rank"]) - 1
         entity = np.full((len(distinct), run.depth), -1, dtype=np.int32)
-        entity.put(cell, read_parquet(path, ["entity"])["entity"].to_numpy())
+        entity.put(cell, numbers(read_parquet(path, ["entity"])["entity"]))
         score = np.full((len(distinct), run.depth), -np.inf, dtype=np.float32)
-        score.put(cell, read_parquet(path, ["score"])["score"].to_numpy())
+        score.put(cell, numbers(read_parquet(path, ["score"])["score"]))
         raw = np.zeros((len(distinct), run.depth), dtype=np.int32)
         if "raw_rank" in pq.read_schema(path).names:  # runs made before it was kept have none
-            raw.put(cell, read_parquet(path, ["raw_rank"])["raw_rank"].to_numpy())
+            raw.put(cell, numbers(read_parquet(path, ["raw_rank"])["raw_rank"]))
         return TopK(distinct, entity, score, raw)
 
     return cached(run, "topk", read, keep=keep)
@@ -295,9 +296,9 @@ def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
     table = read_parquet(checked(run, name))
     questions, codes = _read_coded(table["question"], graph)
-    keys = questions[codes] * graph.num_entities + table["entity"].to_numpy()
+    keys = questions[codes] * graph.num_entities + numbers(table["entity"])
     order = np.argsort(keys, kind="stable")
-    ranks = np.stack([table[name].to_numpy()[order] for name in RANKS])
+    ranks = np.stack([numbers(table[name])[order] for name in RANKS])
     return RankRows(keys[order], ranks.astype(np.int32))
 
 

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from isal import isal_zlib
 
 from pooling.scoring.merged_lists import Merged
@@ -29,6 +28,8 @@ def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) ->
 
     ids: of the questions; merged: their entities, best first; words: trec_word of every entity.
     """
+    import pyarrow.compute as pc  # here, since few need it: docs/measured/benchmarks.md, Start-up
+
     lengths = np.diff(merged.indptr)
     ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)])
     for first in range(0, len(lengths), QUESTIONS):

@@ -1,6 +1,7 @@
 """What every command and every web worker loads before it does anything."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,68 @@ def test_pages_and_commands_start_without_heavy_libraries():
         [sys.executable, "-c", ASK], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "['django']\n", done.stderr
+
+
+MAKE = """
+import sys
+from pathlib import Path
+import django
+django.setup()
+from tests.factories import judge_all, make_pool, make_systems, make_town
+town = make_town(Path(sys.argv[1]))
+make_systems(town, ["transe", "distmult"])
+judge_all(make_pool(town))
+"""
+RUN = """
+import runpy
+import sys
+try:
+    runpy.run_path("manage.py", run_name="__main__")
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+# what took more than half of the time of these commands (docs/measured/benchmarks.md, Start-up), or would
+NOT_IMPORTED = {
+    *("pandas", "scipy", "pyarrow.compute", "torch", "plotly", "matplotlib", "celery", "config.urls"),
+    *("rest_framework.views", "drf_spectacular.openapi", "allauth", "sentry_sdk", "rdflib", "pykeen"),
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, migrated: Path) -> dict[str, str]:
+    """Return the environment of a site with the labelled pool `p`."""
+    var = tmp_path_factory.mktemp("site")
+    database = shutil.copy(migrated, var / "triplepool.sqlite3")
+    environment = os.environ | {
+        "TRIPLEPOOL_VAR": str(var),
+        "DATABASE_URL": f"sqlite:///{database}",
+        "ARTIFACT_ROOT": str(var / "artifacts"),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    run(MAKE, str(var / "town"), environment=environment)
+    return environment
+
+
+def run(code: str, *arguments: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says", "heavy"),
+    [
+        (["--help"], "    pool_report", NOT_IMPORTED | {"numpy", "pyarrow"}),
+        (["pool_report", "p"], "by relation category:", NOT_IMPORTED),
+        (["evaluate", "p"], "distmult", NOT_IMPORTED),
+    ],
+    ids=["help", "pool_report", "evaluate"],
+)
+def test_a_command_imports_nothing_heavy_that_it_does_not_need(site, arguments, says, heavy):
+    done = run(RUN, *arguments, environment=site)
+    assert any(line.startswith(says) for line in done.stdout.splitlines())
+    assert heavy.intersection(done.stderr.split()) == set()
 
 
 def test_packages_of_another_project_in_the_current_folder_are_not_taken(tmp_path: Path):

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from threading import Lock
 
 import numpy as np
-from scipy import sparse
 
 from pooling.graphs.kernels.graph_arrays import Ids
 
@@ -18,6 +17,8 @@ class SampleFacts:
 
     def __init__(self, train: Ids, num_entities: int) -> None:
         """Take train int32[n, 3], entities by id below `num_entities`."""
+        from scipy import sparse  # here, since few need it: docs/measured/benchmarks.md, Start-up
+
         self._train = train
         count = len(train)
         ends = np.concatenate([train[:, 0], train[:, 2]])
