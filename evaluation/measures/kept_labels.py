@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.measures.label_state import LabelState, States, positive, without_labels
 from evaluation.measures.live_sums import questions_only
@@ -19,8 +20,9 @@ from evaluation.measures.rank_table import Flags, Floats, Ints, Order
 from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import means, values
 
-MOST = 4
-ROOM = 2
+MOST = 4  # answers of a question whose 2^n - 1 subsets are computed in advance
+ROOM = 2  # times the rows of the table: these subsets have at most so many rows, or MOST is less
+EXACT = 1 << 24  # below it float32 adds whole numbers without rounding
 ANSWERS = np.array([number.bit_count() for number in range(1 << MOST)])  # in a subset, by its number
 
 
@@ -30,6 +32,10 @@ class Places:
 
     column: Order  # [units] of the values computed in advance; without a meaning where the question has many answers
     many: Order  # [k] the units whose question has many answers
+
+    def times(self, columns: int) -> NDArray[np.float32]:
+        """Count how often each of the columns is looked up."""
+        return np.bincount(np.delete(self.column, self.many), minlength=columns).astype(np.float32)
 
 
 class KeptLabels:
@@ -107,6 +113,12 @@ class KeptLabels:
         labels = self._without[triples]
         labels[answer[(number[column] >> place) & 1 == 1]] = LabelState.POSITIVE
         self._few_values = values(part, labels, self._own, self.assumed_is_judged)
+        # every order of summation gives the same sum of zeros and ones, so how often each is looked up is enough
+        self._hits = {
+            name: value.per_unit.astype(np.float32)
+            for name, value in self._few_values.items()
+            if value.n and _all_hits(value.per_unit) and self._group.size < EXACT
+        }
         self._first_answer = np.cumsum(ANSWERS[number]) - ANSWERS[number]  # [columns]
 
     def means(self, subset: Order) -> dict[str, Floats]:
@@ -131,9 +143,13 @@ class KeptLabels:
         many = values(self._many, labels[self._many_triples], self._own, self.assumed_is_judged)
         found = means(self.prepared, labels, self._rest, self.assumed_is_judged) if self._rest else {}
         for name in self._own:
-            few = self._few_values[name]
-            joined = self._join(few.per_unit, many[name].per_unit, places[few.unit])
-            found[name] = replace(few, per_unit=joined).mean()
+            few, rest = self._few_values[name], many[name].per_unit
+            place = places[few.unit]
+            if name in self._hits and _all_hits(rest) and place.column.size:
+                hits = np.einsum("sc,c->s", self._hits[name], place.times(few.n)) + rest.sum(axis=1)
+                found[name] = few.finish(hits / place.column.size) if few.finish else hits / place.column.size
+            else:
+                found[name] = replace(few, per_unit=self._join(few.per_unit, rest, place)).mean()
         return {name: found[name] for name in self.names}
 
     def _join(self, few: Floats, many: Floats, places: Places) -> Floats:
@@ -157,3 +173,8 @@ class KeptLabels:
         few.T.take(places.column, axis=0, out=by_unit, mode="clip")
         by_unit[places.many] = many.T
         return by_unit.T
+
+
+def _all_hits(per_unit: Floats) -> bool:
+    """Tell whether all values are 0 or 1."""
+    return bool(((per_unit == 0.0) | (per_unit == 1.0)).all())

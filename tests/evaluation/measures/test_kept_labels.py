@@ -98,3 +98,30 @@ def test_subsets_computed_in_advance_stay_within_their_room(world, monkeypatch, 
     assert count.tolist() == [2, 2, 1, 3, 3, 1, 1, 2, 3, 1, 1, 1, 3, 2, 5, 2, 1, 4]
     # 7 questions of 1 row, 5 of 2, 4 of 3 and 1 of 4 have 7, 37, 121 and 181 rows in all subsets; the table has 38
     assert labels._many.table.rows == count[count > most].sum()
+
+
+def test_zeros_and_ones_are_counted_and_equal_their_mean(monkeypatch):
+    case, rng = pool_case(3), np.random.default_rng(0)
+    few = prepare(case.table).only(positive(case.state))
+    names = ["micro_hits@10", "macro_hits@10", "recall@3"]  # recall is a fraction where a question has two answers
+    labels = KeptLabels(prepare(case.table), case.state, names)
+    joined = []
+    join = KeptLabels._join
+    monkeypatch.setattr(KeptLabels, "_join", lambda self, *more: joined.append(1) or join(self, *more))
+    subset = rng.permutation(labels.triples.size)[:900]
+    assert_same(labels.means(subset), anew(few, case.state, names, subset))
+    assert len(joined) == 1
+
+
+def test_fractions_of_questions_with_many_answers_are_not_counted(monkeypatch):
+    case, rng = pool_case(3), np.random.default_rng(0)
+    monkeypatch.setattr(kept_labels, "MOST", 1)  # recall of one answer is 0 or 1, of several it is not
+    few = prepare(case.table).only(positive(case.state))
+    labels = KeptLabels(prepare(case.table), case.state, ["recall@3"])
+    assert list(labels._hits) == ["recall@3"]
+    joined = []
+    join = KeptLabels._join
+    monkeypatch.setattr(KeptLabels, "_join", lambda self, *more: joined.append(1) or join(self, *more))
+    subset = rng.permutation(labels.triples.size)[:900]
+    assert_same(labels.means(subset), anew(few, case.state, ["recall@3"], subset))
+    assert len(joined) == 1
