@@ -1,5 +1,6 @@
 """Define what a source of a graph returns to the importer, and how it reports problems."""
 
+from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from pooling.enums import GraphSource, Split
 MAX_PROBLEMS = 20  # shown at once
 MOST_PROBLEMS = 10_000  # counted, of one kind in one file
 MAX_EXAMPLES = 5  # of one kind in a report
+MAX_SHOWN = 80  # characters of a wrong line
 
 Codes = npt.NDArray[np.int64]
 
@@ -83,13 +85,53 @@ def report_entry(kind: str, count: int, message: str, examples: Iterable[str]) -
     return {"kind": kind, "count": count, "message": message, "examples": list(examples)}
 
 
-def raise_problems(problems: list[str]) -> None:
-    """Raise a GraphError with the first problems, one per line, if there are any."""
+class Problems:
+    """Count what is wrong in files and keep the first problems only: a file may have millions of bad lines."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, list[tuple[int, str, str]]] = {}  # by file: line, what is wrong, its text
+        self.count = 0
+
+    def add(self, file: str, line: int, what: str, text: str = "") -> None:
+        """Add what is wrong in a line, with the advice after a colon, and the text of the line where it helps."""
+        self.count += 1
+        first = self.first.setdefault(file, [])
+        if len(first) < MAX_PROBLEMS or line < first[-1][0]:
+            insort(first, (line, what, the_line(text)))
+            del first[MAX_PROBLEMS:]
+
+    def raise_any(self) -> None:
+        """Raise a GraphError with the first problems and how many there are, if there are any; an advice comes once."""
+        given: set[str] = set()
+        told = []
+        for file, problems in self.first.items():
+            for line, what, text in problems:
+                short, _, advice = what.partition(": ")
+                told.append(f"{file}:{line}: {f'{short}.' if advice and advice in given else what}{text}")
+                given.add(advice)
+        raise_problems(told[:MAX_PROBLEMS], self.count)
+
+
+def raise_problems(problems: list[str], count: int = 0) -> None:
+    """Raise a GraphError with the first problems, one per line, if there are any. `count`: of all, if not all given."""
     if problems:
-        more = len(problems) - MAX_PROBLEMS
+        count = max(count, len(problems))
+        more = count - MAX_PROBLEMS
         least = "at least " if len(problems) >= MOST_PROBLEMS else ""
-        shown = problems[:MAX_PROBLEMS] + ([f"… and {least}{more:,} more problems."] if more > 0 else [])
-        raise GraphError("\n".join(shown))
+        rest = [f"… and {least}{more:,} more problems, {least}{count:,} in all."] if more > 0 else []
+        raise GraphError("\n".join(problems[:MAX_PROBLEMS] + rest))
+
+
+def printable(line: bytes) -> str:
+    """Return the start of a line as text, bytes that are not UTF-8 as \\xfc."""
+    return line[: 4 * MAX_SHOWN + 4].decode(errors="backslashreplace")
+
+
+def the_line(text: str) -> str:
+    """Return the text of a line for a message, shortened, with tabs and what cannot be printed escaped; "" if empty."""
+    short = text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in short)
+    return f" The line: {shown}" if shown.strip() else ""
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -13,14 +13,17 @@ from core.files.lines import LinesError, unpacked
 from pooling.enums import GraphSource, Split
 from pooling.graphs.source_data import (
     MAX_EXAMPLES,
+    MAX_PROBLEMS,
     MOST_PROBLEMS,
     GraphError,
     GraphSourceData,
     SideTable,
     SplitRows,
     plural,
+    printable,
     raise_problems,
     report_entry,
+    the_line,
 )
 
 ENDINGS = (".tsv", ".txt", ".tsv.gz", ".txt.gz")
@@ -160,7 +163,11 @@ def split_fields(
         *_bad_widths(widths, columns),
         *_empty_fields(separators, widths, columns, may_be_empty),
     ]
-    problems.extend(f"{file}:{line}: {what}" for line, what in sorted(found))
+    ends = separators[line_ends]
+    for i, (line, what) in enumerate(sorted(found)):
+        start = int(ends[line - 2]) + 1 if line > 1 else 0
+        shown = the_line(printable(data[start : int(ends[line - 1])])) if i < MAX_PROBLEMS else ""
+        problems.append(f"{file}:{line}: {what}{shown}")
     if found or not len(separators):
         return empty
     kept = np.ones(len(text), bool)

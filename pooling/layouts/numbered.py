@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from pooling.graphs.source_data import GraphError, SideTable
+from pooling.enums import Split
+from pooling.graphs.source_data import GraphError, Problems, SideTable
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.side_files import DICTIONARIES, NUMBERS, by_name, numbered_names
 from pooling.layouts.source_files import SourceFiles
@@ -19,7 +20,7 @@ def openke(source: SourceFiles, options: LayoutOptions) -> Found | None:
     entities, relations = (_names_of(source, name) for name in NUMBERS)
     used = {*paths.values(), *(by_name(source, name) for name in NUMBERS)}
     read = read_splits(source, paths, options, order="htr")
-    splits = {split: named(triples, entities, relations) for split, triples in read.items()}
+    splits = named(read, entities, relations)
     return Found("OpenKE (numbers with entity2id.txt and relation2id.txt)", splits, used=used)
 
 
@@ -39,7 +40,7 @@ def libkge(source: SourceFiles, options: LayoutOptions) -> Found | None:
     read = read_splits(source, splits, options, order="hrt")
     return Found(
         "LibKGE (.del)",
-        {split: named(of, *names) for split, of in read.items()},
+        named(read, *names),
         labels=_strings(source, "entity_strings.del", names[0], used),
         relation_labels=_strings(source, "relation_strings.del", names[1], used),
         used=used,
@@ -68,7 +69,7 @@ def with_dictionaries(source: SourceFiles, found: Found) -> None:
         found.used.update(paths)
         if are_numbers:
             names = [_numbers(source, path) for path in paths]
-            found.splits = {split: named(of, *names) for split, of in found.splits.items()}
+            found.splits = named(found.splits, *names)
             found.layout = f"{found.layout}, numbers with {' and '.join(files)}"
             return
 
@@ -85,16 +86,24 @@ def _numbers(source: SourceFiles, path: str) -> dict[str, str]:
     return found
 
 
-def named(triples: Triples, entities: Mapping[str, str], relations: Mapping[str, str]) -> Triples:
-    """Return triples of names in the place of numbers; GraphError names the line of a number without a name."""
+def named(
+    splits: Mapping[Split, Triples], entities: Mapping[str, str], relations: Mapping[str, str]
+) -> dict[Split, Triples]:
+    """Return triples of names in the place of numbers; GraphError names the lines of numbers without a name."""
+    problems = Problems()
+    found = {split: _named(triples, entities, relations, problems) for split, triples in splits.items()}
+    problems.raise_any()
+    return found
+
+
+def _named(triples: Triples, entities: Mapping[str, str], relations: Mapping[str, str], problems: Problems) -> Triples:
     rows = []
     for i, (h, r, t) in enumerate(triples.rows):
         try:
             rows.append((entities[h], relations[r], entities[t]))
         except KeyError as error:
-            line = triples.lines[i]
             kind = "relation" if h in entities and t in entities else "entity"
-            raise GraphError(f"{triples.file}:{line}: no {kind} has the number {error.args[0]}.") from None
+            problems.add(triples.file, triples.lines[i], f"no {kind} has the number {error.args[0]}.")
     return Triples(triples.file, rows, triples.lines, f"{triples.form}, numbers with names")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from pooling.graphs.source_data import GraphError, SideTable, raise_problems
+from pooling.graphs.source_data import GraphError, Problems, SideTable, raise_problems
 from pooling.graphs.tsv import SIDE_TABLES, split_fields
 from pooling.layouts.layout import Found
 from pooling.layouts.source_files import SourceFiles
@@ -31,7 +31,9 @@ def by_name(source: SourceFiles, name: str) -> str:
 
 def read_side_files(source: SourceFiles, found: Found) -> None:
     """Add texts, types, links, domains and templates to what was found, from the first file that has them."""
-    own = {stem: _own(source, stem, found) for stem in SIDE_TABLES}
+    problems: list[str] = []
+    own = {stem: _own(source, stem, found, problems) for stem in SIDE_TABLES}
+    raise_problems(problems)
 
     def codex(name: str, key: str) -> SideTable | None:
         return _codex(source, name, key, found)
@@ -69,16 +71,14 @@ def tidy(table: SideTable | None) -> SideTable | None:
     return replace(table, rows=rows)
 
 
-def _own(source: SourceFiles, stem: str, found: Found) -> SideTable | None:
-    """Read one of this program's own files (docs/formats.md)."""
+def _own(source: SourceFiles, stem: str, found: Found, problems: list[str]) -> SideTable | None:
+    """Read one of this program's own files (docs/formats.md); add what is wrong in it to `problems`."""
     path = by_name(source, f"{stem}.tsv") or by_name(source, f"{stem}.txt")
     if not path:
         return None
     found.used.add(path)
     columns, may_be_empty = SIDE_TABLES[stem]
-    problems: list[str] = []
     flat = split_fields(source.read(path), path, columns, may_be_empty, problems).to_pylist()
-    raise_problems(problems)
     return SideTable(path, list(zip(*(flat[i :: len(columns)] for i in range(len(columns))), strict=True)))
 
 
@@ -90,8 +90,12 @@ def _pairs(source: SourceFiles, names: tuple[str, ...], found: Found) -> SideTab
     found.used.add(path)
     lines = decoded(source.read(path), path).replace("\r\n", "\n").rstrip("\n").split("\n")
     rows = [tuple(line.split("\t", 1)) for line in lines]
-    if short := next((i for i, row in enumerate(rows, 1) if len(row) < 2), 0):
-        raise GraphError(f"{path}:{short}: one column where there are two, separated by a tab: correct the line.")
+    problems = Problems()
+    for number, row in enumerate(rows, 1):
+        if len(row) < 2:
+            what = "one column where there are two, separated by a tab: correct the line."
+            problems.add(path, number, what, row[0])
+    problems.raise_any()
     return SideTable(path, rows)
 
 
@@ -144,12 +148,15 @@ def numbered_names(data: bytes, file: str, *, name_first: bool = False, skip: in
     """
     table = read_table(data, file, skip=skip)
     found: dict[str, str] = {}
+    problems = Problems()
     for i, row in enumerate(table.rows):
         number, name = (row[1], row[0]) if name_first else (row[0], row[1])
         number = number.strip()
         if not number.isdecimal():
-            raise GraphError(f"{file}:{table.lines[i]}: {number!r} is not a number: correct the line.")
-        if number in found:
-            raise GraphError(f"{file}:{table.lines[i]}: number {number} is there twice: correct one of the lines.")
-        found[number] = name.strip()
+            problems.add(file, table.lines[i], f"{number!r} is not a number: correct the line.", table.text(i))
+        elif number in found:
+            what = f"number {number} is there twice: correct one of the lines."
+            problems.add(file, table.lines[i], what, table.text(i))
+        found.setdefault(number, name.strip())
+    problems.raise_any()
     return found

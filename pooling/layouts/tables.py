@@ -1,15 +1,17 @@
 """Read delimited text whose separator and header are not known: tab, comma, semicolon, bar, or white space."""
 
+import codecs
 import csv
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pooling.graphs.source_data import GraphError, plural
+from pooling.graphs.source_data import GraphError, Problems, plural, printable
 
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "bar": "|", "space": " "}
 SAMPLED = 200  # lines that are looked at
 AGREE = 0.9  # share of them with the same number of fields
+MOST_AGREE = 0.5  # enough to name the others, where no separator does better
 ROLES = {  # names of columns, by what they hold
     "head": {"head", "h", "subject", "subj", "s", "source", "src", "from", "start", ":start_id", "head_id", "node1",
              "entity1", "subject_id", "source_id", "e1", "lhs"},
@@ -34,16 +36,25 @@ class TextTable:
     def width(self) -> int:
         return len(self.rows[0]) if self.rows else len(self.header)
 
+    def text(self, row: int) -> str:
+        """Return a row as the text of its line."""
+        return SEPARATORS[self.separator].join(self.rows[row])
+
 
 def decoded(data: bytes, file: str) -> str:
-    """Return text; GraphError names the line that is not UTF-8."""
+    """Return text; GraphError names the lines that are not UTF-8."""
     try:
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise GraphError(
-            f"{file}:{line}: byte 0x{data[error.start]:02x} is not UTF-8: save the file as UTF-8."
-        ) from None
+    except UnicodeDecodeError:
+        problems = Problems()
+        for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                what = f"byte 0x{line[error.start]:02x} is not UTF-8: save the file as UTF-8."
+                problems.add(file, number, what, printable(line))
+        problems.raise_any()
+        raise
 
 
 def text_lines(data: bytes, file: str) -> list[str]:
@@ -69,6 +80,7 @@ def read_table(
     *,
     least: int = 2,
     header: str = "",
+    problems: Problems | None = None,
 ) -> TextTable:
     """Return the table of a file: `separator` by name, else the one that fits most lines; `skip` lines before it.
 
@@ -76,7 +88,7 @@ def read_table(
     least this many columns. `header`: "yes" or "no"; "" finds out whether the first line names columns. Empty lines,
     and columns beyond `least` that are empty in every line, are left out.
 
-    GraphError names the line with another number of fields.
+    Lines with another number of fields are added to `problems` and left out; without it, GraphError names them.
     """
     every = text_lines(data, file)
     numbers = [i for i, line in enumerate(every, 1) if i > skip and line.strip()]
@@ -85,10 +97,16 @@ def read_table(
         return TextTable(file, separator or "tab", (), [], [])
     chosen, width = _fitting(lines[:SAMPLED], file, separator, keep, least)
     try:
-        rows = [row[:keep] for row in _split(lines, chosen)]
+        rows, numbers = _numbered(lines, numbers, chosen, keep)
     except csv.Error as error:
         raise GraphError(f"{file} cannot be read as a table ({error}): look for a quote that never ends.") from None
-    _check_widths(rows, width, f"separated by {chosen}", file, numbers, least)
+    told = Problems() if problems is None else problems
+    if any(len(row) != width for row in rows):
+        _tell_widths(rows, width, f"separated by {chosen}", file, numbers, least, every, told)
+        right = [i for i, row in enumerate(rows) if len(row) == width]
+        rows, numbers = [rows[i] for i in right], [numbers[i] for i in right]
+    if problems is None:
+        told.raise_any()
     while width > least and not any(row[width - 1].strip() for row in rows):
         width -= 1
     if width < len(rows[0]):
@@ -100,15 +118,25 @@ def read_table(
     return TextTable(file, chosen, (), rows, numbers)
 
 
-def _check_widths(rows: list[list[str]], width: int, how: str, file: str, numbers: Sequence[int], least: int) -> None:
-    """Raise GraphError that names the first line with another number of fields."""
-    for i, row in enumerate(rows):
+def _tell_widths(
+    rows: list[list[str]],
+    width: int,
+    how: str,
+    file: str,
+    numbers: Sequence[int],
+    least: int,
+    every: list[str],
+    problems: Problems,
+) -> None:
+    """Tell of each line with another number of fields."""
+    for number, row in zip(numbers, rows, strict=True):
         if len(row) != width:
             qualifiers = " If its last fields are qualifiers, leave them out with --drop-qualifiers."
-            raise GraphError(
-                f"{file}:{numbers[i]}: {plural(len(row), 'field')} where most lines have {width}, {how}: correct the"
-                f" line, or name another separator.{qualifiers if len(row) > width == least == 3 else ''}"
+            what = (
+                f"{plural(len(row), 'field')} where most lines have {width}, {how}: correct the line, or name another"
+                f" separator.{qualifiers if len(row) > width == least == 3 else ''}"
             )
+            problems.add(file, number, what, every[number - 1])
 
 
 def roles_of(header: tuple[str, ...]) -> dict[str, int]:
@@ -126,11 +154,27 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return list(csv.reader(lines, delimiter=SEPARATORS[separator]))
 
 
+def _numbered(
+    lines: list[str], numbers: list[int], separator: str, keep: int | None
+) -> tuple[list[list[str]], list[int]]:
+    """Return the fields of each row, and the number of its first line: in quotes a row may go over several lines."""
+    if separator in ("space", "tab"):
+        return [row[:keep] for row in _split(lines, separator)], numbers
+    rows, first = [], []
+    reader = csv.reader(lines, delimiter=SEPARATORS[separator])
+    at = 0
+    for row in reader:
+        rows.append(row[:keep])
+        first.append(numbers[at])
+        at = reader.line_num
+    return rows, first
+
+
 def _fitting(lines: list[str], file: str, asked: str, keep: int | None, least: int) -> tuple[str, int]:
     """Return the separator with which most lines have one number of fields, if possible `least`, and that number."""
     if asked and asked not in SEPARATORS:
         raise GraphError(f"There is no separator {asked!r}: choose {', '.join(SEPARATORS)}.")
-    found = []
+    found, nearly = [], []
     for name in [asked] if asked else SEPARATORS:
         try:
             counts = Counter(len(row[:keep]) for row in _split(lines, name))
@@ -139,7 +183,9 @@ def _fitting(lines: list[str], file: str, asked: str, keep: int | None, least: i
         width, agreeing = counts.most_common(1)[0]
         if width > 1 and agreeing >= AGREE * len(lines):
             found.append((name, width))
-    if found:
+        elif width >= max(2, least) and agreeing > MOST_AGREE * len(lines) and name != "space":  # prose has spaces
+            nearly.append((name, width))
+    if found or (found := nearly):
         return next((fit for fit in found if fit[1] >= least), found[0])
     kinds = asked or "tab, comma, semicolon, bar or white space"
     raise GraphError(

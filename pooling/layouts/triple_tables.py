@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from pooling.enums import Split
-from pooling.graphs.source_data import GraphError, plural
+from pooling.graphs.source_data import GraphError, Problems, plural
 from pooling.layouts.layout import LayoutOptions, Triples
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.tables import ROLES, TextTable, check_count, read_table, roles_of, text_lines
@@ -25,9 +25,14 @@ def read_splits(
     left out.
     """
     counted = {split: _has_count(source.read(path), path) for split, path in paths.items()}
-    tables = {split: _table(source.read(path), path, options, counted[split]) for split, path in paths.items()}
+    problems = Problems()
+    tables = {
+        split: _table(source.read(path), path, options, counted[split], problems) for split, path in paths.items()
+    }
     usual = options.columns or order or sniffed_order(tables.values(), all(counted.values()))
-    return {split: _triples(table, options, usual) for split, table in tables.items()}
+    found = {split: _triples(table, options, usual, problems) for split, table in tables.items()}
+    problems.raise_any()
+    return found
 
 
 def _has_count(data: bytes, file: str) -> bool:
@@ -36,17 +41,19 @@ def _has_count(data: bytes, file: str) -> bool:
     return len(lines) > 1 and lines[0].strip().isdecimal() and not lines[1].strip().isdecimal()
 
 
-def _table(data: bytes, file: str, options: LayoutOptions, has_count: bool) -> TextTable:
-    keep = 3 if options.drop_qualifiers else None
-    table = read_table(data, file, options.separator, int(has_count), keep, least=3, header=options.header)
-    if has_count:
+def _table(data: bytes, file: str, options: LayoutOptions, has_count: bool, problems: Problems) -> TextTable:
+    keep, before = 3 if options.drop_qualifiers else None, problems.count
+    table = read_table(
+        data, file, options.separator, int(has_count), keep, least=3, header=options.header, problems=problems
+    )
+    if has_count and problems.count == before:
         check_count(data, file, len(table.rows))
     if table.rows and table.width < 3:
         raise GraphError(f"{file}: {table.width} columns, separated by {table.separator}: triples need three.")
     return table
 
 
-def _triples(table: TextTable, options: LayoutOptions, order: str) -> Triples:
+def _triples(table: TextTable, options: LayoutOptions, order: str, problems: Problems) -> Triples:
     """Return the triples of a table; `order` is that of its columns, unless a header names them."""
     file, named = table.file, roles_of(table.header)
     places = named or _places(order)
@@ -59,8 +66,9 @@ def _triples(table: TextTable, options: LayoutOptions, order: str) -> Triples:
         row = (fields[h].strip(), fields[r].strip(), fields[t].strip())
         if not all(row):
             missing = list(ROLES)[row.index("")]
-            raise GraphError(f"{file}:{table.lines[i]}: the {missing} is empty: fill it in or remove the line.")
-        if right is None or right[i]:
+            what = f"the {missing} is empty: fill it in or remove the line."
+            problems.add(file, table.lines[i], what, table.text(i))
+        elif right is None or right[i]:
             rows.append(row)
             lines.append(table.lines[i])
     form = f"separated by {table.separator}; columns {', '.join(_column_names(table, places))}"

@@ -75,21 +75,30 @@ ROW = "(head, relation, tail, separated by tabs): correct the line or remove it.
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"a\tr\tb\na\tr\n", [f"valid.tsv:2: 2 columns instead of 3 {ROW}"]),
-        (b"a\tr\tb\tc\n", [f"valid.tsv:1: 4 columns instead of 3 {ROW}"]),
+        (b"a\tr\tb\na\tr\n", [f"valid.tsv:2: 2 columns instead of 3 {ROW} The line: a\\tr"]),
+        (b"a\tr\tb\tc\n", [f"valid.tsv:1: 4 columns instead of 3 {ROW} The line: a\\tr\\tb\\tc"]),
         (b"a\tr\tb\n\n\n", [f"valid.tsv:{n}: 1 column instead of 3 {ROW}" for n in (2, 3)]),
-        (b"a r b\n", [f"valid.tsv:1: 1 column instead of 3 {ROW}"]),
-        (b"\tr\tb\n", ["valid.tsv:1: column 1 (head) is empty: fill it in or remove the line."]),
+        (b"a r b\n", [f"valid.tsv:1: 1 column instead of 3 {ROW} The line: a r b"]),
+        (b"\tr\tb\n", ["valid.tsv:1: column 1 (head) is empty: fill it in or remove the line. The line: \\tr\\tb"]),
         (
             b"a\tr\tb\na\t\tb\na\tr\t\n",
             [
-                "valid.tsv:2: column 2 (relation) is empty: fill it in or remove the line.",
-                "valid.tsv:3: column 3 (tail) is empty: fill it in or remove the line.",
+                "valid.tsv:2: column 2 (relation) is empty: fill it in or remove the line. The line: a\\t\\tb",
+                "valid.tsv:3: column 3 (tail) is empty: fill it in or remove the line. The line: a\\tr\\t",
             ],
         ),
-        (b"a\tr\tb\nK\xf6ln\tr\tb\n", ["valid.tsv:2: byte 0xf6 is not UTF-8: save the file as UTF-8."]),
-        (b"a\tr\tb\nc\rd\tr\tb\n", ["valid.tsv:2: there is a carriage return inside the line: take it out."]),
-        (b"a\tr\tb\nc\0\tr\tb\n", ["valid.tsv:2: there is a NUL byte inside the line: take it out."]),
+        (
+            b"a\tr\tb\nK\xf6ln\tr\tb\n",
+            ["valid.tsv:2: byte 0xf6 is not UTF-8: save the file as UTF-8. The line: K\\xf6ln\\tr\\tb"],
+        ),
+        (
+            b"a\tr\tb\nc\rd\tr\tb\n",
+            ["valid.tsv:2: there is a carriage return inside the line: take it out. The line: c\\rd\\tr\\tb"],
+        ),
+        (
+            b"a\tr\tb\nc\0\tr\tb\n",
+            ["valid.tsv:2: there is a NUL byte inside the line: take it out. The line: c\\x00\\tr\\tb"],
+        ),
         (b"", ["valid.tsv: there are no triples in it: a graph needs train, valid and test triples."]),
     ],
 )
@@ -103,19 +112,20 @@ def test_read_tsv_several_problems_in_several_files_shown_at_once(folder):
     (folder / "test.tsv").write_bytes(b"a\n")
     (folder / "entity_labels.tsv").write_bytes(b"a\tAnna\nb\n")
     assert refusal(folder) == [
-        f"train.tsv:1: 2 columns instead of 3 {ROW}",
-        "train.tsv:3: column 1 (head) is empty: fill it in or remove the line.",
-        "train.tsv:4: byte 0xff is not UTF-8: save the file as UTF-8.",
-        f"test.tsv:1: 1 column instead of 3 {ROW}",
-        "entity_labels.tsv:2: 1 column instead of 2 (entity, label, separated by tabs): correct the line or remove it.",
+        f"train.tsv:1: 2 columns instead of 3 {ROW} The line: a\\tr",
+        "train.tsv:3: column 1 (head) is empty: fill it in or remove the line. The line: \\tr\\tb",
+        "train.tsv:4: byte 0xff is not UTF-8: save the file as UTF-8. The line: \\xff\\tr\\tb",
+        f"test.tsv:1: 1 column instead of 3 {ROW} The line: a",
+        "entity_labels.tsv:2: 1 column instead of 2 (entity, label, separated by tabs): correct the line or remove it."
+        " The line: b",
     ]
 
 
 def test_read_tsv_many_problems_first_twenty_and_how_many_more(folder):
     (folder / "train.tsv").write_bytes(b"a\n" * 1500)
     lines = refusal(folder)
-    assert lines[:20] == [f"train.tsv:{n}: 1 column instead of 3 {ROW}" for n in range(1, 21)]
-    assert lines[20:] == ["… and 1,480 more problems."]
+    assert lines[:20] == [f"train.tsv:{n}: 1 column instead of 3 {ROW} The line: a" for n in range(1, 21)]
+    assert lines[20:] == ["… and 1,480 more problems, 1,500 in all."]
 
 
 def test_read_tsv_missing_files_named(folder):

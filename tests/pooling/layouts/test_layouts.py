@@ -288,7 +288,7 @@ def write(folder: Path, files: dict) -> Path:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return folder
 
 
@@ -638,6 +638,99 @@ def test_what_is_wrong_is_named_with_its_place(name: str, tmp_path: Path):
 
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "formats.md"
+
+
+def told(folder: Path, files: dict) -> list[str]:
+    with pytest.raises(GraphError) as caught:
+        read_layout(write(folder, files))
+    return str(caught.value).split("\n")
+
+
+SHORT = "where most lines have 3, separated by tab."
+WIDTH = "where most lines have 3, separated by tab: correct the line, or name another separator."
+
+
+def test_bad_lines_of_all_files_are_told_at_once_with_their_text(tmp_path: Path):
+    long = f"a\tb{'x' * 100}"
+    files = {
+        "train.tsv": lines(TRAIN * 3) + "a\tb\n",
+        "valid.tsv": lines(VALID * 9) + "\u202ea\tr\n\tr\tb\n" + long + "\n",
+        "test.tsv": lines(TEST * 9) + "a\tb\tc\td\n",
+    }
+    n, v, t = len(TRAIN) * 3, len(VALID) * 9, len(TEST) * 9
+    more = " If its last fields are qualifiers, leave them out with --drop-qualifiers."
+    assert told(tmp_path / "g", files) == [
+        f"test.tsv:{t + 1}: 4 fields {WIDTH}{more} The line: a\\tb\\tc\\td",
+        f"train.tsv:{n + 1}: 2 fields {WIDTH} The line: a\\tb",
+        f"valid.tsv:{v + 1}: 2 fields {SHORT} The line: \\u202ea\\tr",
+        f"valid.tsv:{v + 2}: the head is empty: fill it in or remove the line. The line: \\tr\\tb",
+        f"valid.tsv:{v + 3}: 2 fields {SHORT} The line: a\\tb{'x' * 76}…",
+    ]
+
+
+def test_of_many_bad_lines_twenty_are_told_and_how_many_there_are(tmp_path: Path):
+    files = {**three(".tsv"), "train.tsv": lines(TRAIN * 60) + "a\tb\n" * 1_050}
+    shown = told(tmp_path / "g", files)
+    first = len(TRAIN) * 60 + 1
+    assert shown[0] == f"train.tsv:{first}: 2 fields {WIDTH} The line: a\\tb"
+    rest = range(first + 1, first + 20)
+    assert shown[1:20] == [f"train.tsv:{n}: 2 fields {SHORT} The line: a\\tb" for n in rest]
+    assert shown[20:] == ["… and 1,030 more problems, 1,050 in all."]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (
+            {"train.tsv": b"a\tr\tb\n\xfc\tr\tb\nb\tr\ta\n\xe4\tr\tb\n"},
+            [
+                "train.tsv:2: byte 0xfc is not UTF-8: save the file as UTF-8. The line: \\xfc\\tr\\tb",
+                "train.tsv:4: byte 0xe4 is not UTF-8. The line: \\xe4\\tr\\tb",
+            ],
+        ),
+        (
+            {"entity2text.txt": "a\tA\nb\nc\n"},
+            [
+                "entity2text.txt:2: one column where there are two, separated by a tab: correct the line. The line: b",
+                "entity2text.txt:3: one column where there are two, separated by a tab. The line: c",
+            ],
+        ),
+        (
+            {"entity_labels.tsv": "a\n", "entity_types.tsv": "b\n"},
+            [
+                "entity_labels.tsv:1: 1 column instead of 2 (entity, label, separated by tabs): correct the line or"
+                " remove it. The line: a",
+                "entity_types.tsv:1: 1 column instead of 2 (entity, type, separated by tabs): correct the line or"
+                " remove it. The line: b",
+            ],
+        ),
+    ],
+    ids=["bytes", "texts", "side files"],
+)
+def test_bad_lines_of_other_kinds_are_told_at_once(files: dict, expected: list[str], tmp_path: Path):
+    assert told(tmp_path / "g", {**three(".tsv"), **files}) == expected
+
+
+def test_numbers_without_a_name_are_told_at_once(tmp_path: Path):
+    files = {**OPENKE, "test2id.txt": "2\n0 7 0\n8 0 0\n", "valid2id.txt": "1\n0 1 9\n"}
+    assert told(tmp_path / "g", files) == [
+        "test2id.txt:2: no entity has the number 7.",
+        "test2id.txt:3: no entity has the number 8.",
+        "valid2id.txt:2: no relation has the number 9.",
+    ]
+
+
+def test_numbers_of_names_that_are_wrong_are_told_at_once(tmp_path: Path):
+    files = {**OPENKE, "entity2id.txt": "a 0\nb 0\nc x\n"}
+    assert told(tmp_path / "g", files) == [
+        "entity2id.txt:2: number 0 is there twice: correct one of the lines. The line: b 0",
+        "entity2id.txt:3: 'x' is not a number: correct the line. The line: c x",
+    ]
+
+
+def test_line_of_a_row_in_quotes_over_two_lines_is_right(tmp_path: Path):
+    files = {**three(".csv", ","), "train.csv": lines(TRAIN * 9, ",") + '"a\nb",likes,c\na,b\n'}
+    assert told(tmp_path / "g", files)[0].startswith(f"train.csv:{len(TRAIN) * 9 + 3}: 2 fields")
 
 
 def told_in_docs(heading: str) -> list[list[str]]:
