@@ -26,7 +26,7 @@ from annotation.labelling.disputes import (
     num_held_by_others,
     open_disputes,
 )
-from annotation.labelling.own_labels import changeable_until, disputes_left, own_labels
+from annotation.labelling.own_labels import CHANGEABLE, changeable_until, disputes_left, own_labels
 from annotation.labelling.places import Place, place_of_label
 from annotation.labelling.submit import SubmitResult, change
 from annotation.labelling.training import check_trained
@@ -61,6 +61,7 @@ def _context(request: SignedInRequest, campaign: Campaign, role: str, claim: str
         "role": role,
         "evidence_rule": campaign.evidence_rule,
         "undo_minutes": campaign.undo_minutes,
+        "undo_answers": CHANGEABLE,
         "guidelines_version": guidelines.version if guidelines else None,
         "guidelines_read": version_read(request.user, campaign),
         "urls": {

@@ -31,6 +31,7 @@ function ask(is) {
   }
   labels.why.hidden = save.hidden = !is;
   labels.comment.hidden = is;
+  why.placeholder = is ? "" : why.dataset.named;
   cancels.hidden = before() === "?"; // there Esc keeps the answer and goes on
   fields.classList.toggle("asks", is);
   page.bar.mark(is ? "?" : before());

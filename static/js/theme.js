@@ -25,7 +25,7 @@
     if (!button) return;
     let choice = stored();
     const name = () => {
-      button.textContent = button.dataset[choice];
+      button.title = button.textContent = button.dataset[choice];
       button.dataset.message = choice; // as lib/messages.js does
       for (const input of inputs) input.checked = input.value === choice;
     };

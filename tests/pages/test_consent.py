@@ -8,7 +8,8 @@ from annotation.forms.people import TEXT_CHANGED, TO_AGREE
 from annotation.models import Campaign, Membership
 from annotation.people.members import fingerprint
 from annotation.views.members import text_saved
-from tests.page import element, fields, notices, numbers, parse, refused
+from core.people.languages import choose_language
+from tests.page import element, fields, has, notices, numbers, parse, refused
 from tests.pages.world import EVIL
 
 URL = "/campaigns/town-pool/consent"
@@ -38,6 +39,14 @@ def test_who_has_not_agreed_is_asked_first_and_then_goes_where_they_wanted(page,
 def test_nothing_in_the_address_sends_the_person_elsewhere(to: str, asked, world: dict):
     sent = {"text": fingerprint(world["campaign"]), "agreed": "on"}
     assert asked.post(f"{URL}?to={to}", sent)["Location"] == "/campaigns/town-pool/annotate"
+
+
+def test_a_page_in_german_says_that_the_text_is_in_english(asked, world: dict):
+    assert not has(asked.get(URL), "in-english")
+    choose_language(world["adjudicator"], "de")
+    assert has(asked.get(URL), "in-english")
+    Campaign.objects.update(language="de")
+    assert not has(asked.get(URL), "in-english")
 
 
 def test_without_the_box_nobody_has_agreed(asked, world: dict):

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.views.told import BULK_ACTS
+from core.people.languages import choose_language
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -52,6 +53,19 @@ def test_invitation_from_the_button_to_the_first_question(visit):
     guest.locator(".main a[href='/campaigns/town-pool/annotate']").click()
     guest.locator("[data-question]", has_text="know").wait_for()
     assert User.objects.get(username="nina").memberships.get().consented_at is not None
+
+
+@pytest.mark.parametrize("role", ["annotator", "adjudicator"])
+def test_the_site_bar_is_one_row_in_german(visit, world: dict, role: str):
+    choose_language(world[role], "de")
+    page = visit(role)
+    page.goto("/")
+    for width in (960, 1024, 1280, 1440):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.locator(".site-header").bounding_box()["height"] <= 52, width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    switch = page.locator("[data-theme-switch]")
+    assert switch.get_attribute("title") == switch.text_content() != ""
 
 
 def test_settings_are_kept_in_the_browser(visit):

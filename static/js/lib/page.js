@@ -32,8 +32,8 @@ const WAITING = {
 const NO_ADDRESS = message("no-address-pasted", gettext("There is no web address in what you pasted. Copy the address of a page, then paste again."));
 
 // How long an answer can be changed, said once in a session; null where it can't.
-const changeable = (minutes) => minutes && message("changeable", filled(
-  ngettext("An answer can be changed for {n} minute, by Undo or under My labels.", "An answer can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes) },
+const changeable = (minutes, last) => minutes && message("changeable", filled(
+  ngettext("Your last {last} answers can be changed for {n} minute, by Undo or under My labels.", "Your last {last} answers can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes), last: number(last) },
 ));
 
 const decided = (answer) => message("decided", filled(gettext("Decided: {answer}."), { answer: SAID[answer] }));
@@ -179,7 +179,7 @@ export class Page {
     const isFirst = before === null;
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
     if (!this.isWaiting) this.say("error", null);
-    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes) : this.config.role === "adjudicator" ? decided(given.answer) : null);
+    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes, this.config.undo_answers) : this.config.role === "adjudicator" ? decided(given.answer) : null);
     else this.say("info", before === given.answer ? null : changed(before, given.answer));
     this.drafts.answered(item, given.source_url);
   }

@@ -194,6 +194,7 @@ export class Rows {
     this.nextButton.hidden = open > 0 || !this.rows.size;
     this.bulk.show(open);
     const earlier = this.page.drafts.answeredIn(this.group).filter((slot) => !this.rows.has(slot)).length;
+    this.find("[data-earlier]").hidden = !earlier;
     this.find("[data-earlier]").textContent = earlier ? filled(gettext("{n} answered earlier"), { n: number(earlier) }) : "";
     this.find("[data-left]").textContent = open ? filled(gettext("{n} of {all} left"), { n: number(open), all: number(this.rows.size) }) : gettext("all answered");
   }

@@ -111,6 +111,18 @@ def test_by_question_three_facts_are_in_sight_on_a_phone(tmp_path: Path, live_se
     assert inner <= outer
 
 
+def test_by_question_on_a_phone_the_long_name_of_the_row_in_use_is_whole(world: World, open_page) -> None:
+    page = open_page(world.ann, view="group", width=360)
+    ready(page)
+    is_cut = "one => one.scrollWidth > one.clientWidth"
+    names = page.locator(".candidate-name")
+    for i in (0, 1):
+        names.nth(i).locator("strong").evaluate("one => { one.textContent = 'a very long label '.repeat(10); }")
+    assert not names.nth(0).evaluate(is_cut) and names.nth(0).bounding_box()["height"] > 60
+    assert names.nth(1).evaluate(is_cut)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_by_question_the_row_in_use_has_its_card(world: World, open_page, width: int) -> None:
     page = open_page(world.ann, view="group", width=width)

@@ -6,6 +6,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from annotation.labelling.own_labels import CHANGEABLE
 from annotation.models import Label
 from core.models import Preferences
 from tests.annotation.browser.hands import (
@@ -73,7 +74,7 @@ def test_session_and_last_source_outlive_a_visit_of_another_page(world, open_pag
     paste(page, LINK)
     press(page, "y")
     shows(notice(page, "info"), "changeable")
-    numbers_in(notice(page, "info"), world.campaign.undo_minutes)
+    numbers_in(notice(page, "info"), CHANGEABLE, world.campaign.undo_minutes)
     page.keyboard.press("l")
     press(page, "n")
     expect(notice(page, "info")).to_be_hidden()  # said once
@@ -503,6 +504,29 @@ def test_cant_tell_takes_back_that_a_link_is_missing(world, open_page) -> None:
     shows(page.locator("#link-error"), "no-link")
     press(page, "Escape", "s")
     shows(page.locator("#link-error"), "")
+
+
+@pytest.mark.parametrize("size", [(720, 450), (640, 360)])  # 1440 x 900 and 1280 x 720 at 200 %
+def test_what_is_refused_and_asked_is_in_sight_at_200_percent(world, open_page, size) -> None:
+    page = open_page(world.ann, width=size[0])
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    ready(page)
+    zone = page.locator('[data-view="one"] .zone-evidence').bounding_box()
+
+    def is_whole(selector: str) -> None:
+        box = page.locator(selector).bounding_box()
+        assert zone["y"] <= box["y"] and box["y"] + box["height"] <= zone["y"] + zone["height"], selector
+        assert box["width"] > 40 and box["height"] > 12, selector
+
+    press(page, "y")
+    shows(page.locator("#link-error"), "no-link")
+    for part in ("#link", "#link-error", "#passage", "#why"):
+        is_whole(part)
+    assert page.locator("#passage").evaluate("one => getComputedStyle(one, '::placeholder').opacity") == "1"
+    press(page, "Escape", "s", "Enter")
+    shows(page.locator("#why-error"), "no-reason")
+    for part in ("[data-why-label]", "#why", "#why-error", "[data-save-why]"):
+        is_whole(part)
 
 
 def test_nothing_left_says_so(world, open_page) -> None:
