@@ -11,6 +11,7 @@ class AnnotationConfig(AppConfig):
         from core.jobs.registry import register_beat, register_ending, register_jobs
         from core.later import Later
         from core.people.audit_log import register_acts
+        from core.signals import serving
         from pooling.models import Pool
         from pooling.signals import is_judged, labelling_asked, pace_asked, pool_grew
 
@@ -24,4 +25,5 @@ class AnnotationConfig(AppConfig):
         pool_grew.connect(Later("annotation.release.next_batch.release_growth"), sender=Pool, weak=False)
         is_judged.connect(Later("annotation.campaigns.lifecycle.answer_is_judged"), sender=Pool, weak=False)
         labelling_asked.connect(Later("annotation.campaigns.pool_states.answer_labelling"), sender=Pool, weak=False)
+        serving.connect(Later("annotation.people.invitations.answer_serving"), weak=False)
         pace_asked.connect(Later("annotation.campaigns.overview.answer_pace"), weak=False)

@@ -24,6 +24,7 @@ TRIES = 10  # wrong passwords from one address for one name
 GUESSED = 30  # wrong passwords for a name from everywhere, after which each new address has only FEW
 FEW = 3
 NAMES = 20  # names tried with wrong passwords from one address, after which it may try no other
+ADD_MANAGER = "manage.py add_person NAME --role manager"  # the same in every language
 
 
 class NoPassword(ModelBackend):

@@ -6,7 +6,8 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from config.sign_in import AdminSignInForm, SignInForm
+from annotation.people.accounts import managers
+from config.sign_in import ADD_MANAGER, AdminSignInForm, SignInForm
 from core.api.views import Nothing, with_slash
 
 admin.site.login_form = AdminSignInForm
@@ -21,7 +22,12 @@ urlpatterns = [
         LoginView.as_view(
             redirect_authenticated_user=True,
             authentication_form=SignInForm,
-            extra_context={"providers": settings.SINGLE_SIGN_ON.providers, "passwords": settings.PASSWORD_SIGN_IN},
+            extra_context={
+                "providers": settings.SINGLE_SIGN_ON.providers,
+                "passwords": settings.PASSWORD_SIGN_IN,
+                "managers": managers,  # the template calls it
+                "add_manager": ADD_MANAGER,
+            },
         ),
         name="login",
     ),

@@ -38,6 +38,7 @@ class Site:
             "WORKER_PROCESSES": "2",
         }
         self.passwords: dict[str, str] = {}
+        self.log = folder / "serve.log"
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -54,6 +55,10 @@ class Site:
     def person(self, name: str, role: str, *more: str) -> None:
         told = self.manage("add_person", name, "--role", role, *more)
         self.passwords[name] = told.split("password: ")[1].strip()
+
+    def said(self) -> str:
+        """What `serve` has printed."""
+        return self.log.read_text()
 
     def python(self, code: str) -> str:
         return self.manage("shell", "-v", "0", "-c", code)
@@ -81,11 +86,13 @@ def site(tmp_path_factory) -> Iterator[Site]:
 @contextmanager
 def served(site: Site) -> Iterator[None]:
     """Serve a site, with its worker."""
-    server = subprocess.Popen(
-        [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{site.port}"],
-        cwd=settings.BASE_DIR,
-        env=site.environment,
-    )
+    with site.log.open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--bind", f"127.0.0.1:{site.port}"],
+            cwd=settings.BASE_DIR,
+            env=site.environment,
+            stdout=log,
+        )
     try:
         for _ in range(600):
             with socket.socket() as probe:

@@ -3,6 +3,7 @@
 import logging
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -13,6 +14,7 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -20,11 +22,11 @@ from django.utils.translation import gettext_lazy as _
 from annotation.enums import AnnotationAct
 from annotation.errors import InvitationError, PersonError
 from annotation.models import Campaign, Invitation
-from annotation.people.accounts import check_role, give_role, make_account
+from annotation.people.accounts import check_role, give_role, make_account, managers
 from annotation.people.members import consent
 from core import clock
 from core.people.audit_log import record
-from core.people.roles import WORDS
+from core.people.roles import WORDS, SiteRole
 from pooling.models import Pool
 
 logger = logging.getLogger(__name__)
@@ -42,7 +44,7 @@ def send(to: str, template: str, context: dict[str, Any]) -> bool:
         return False
 
 
-MAX_DAYS = 90
+USUAL_DAYS, MAX_DAYS = 14, 90
 MOST_PEOPLE = 500  # by one link
 MOST_ADDRESSES = 100  # at once: each gets a mail while the page waits
 USED = _(
@@ -52,6 +54,10 @@ USED = _(
 TAKEN_BACK = _("This invitation was taken back. Ask the person who invited you for a new link.")
 EXPIRED = _("This invitation has expired. Ask the person who invited you for a new link.")
 USED_UP = _("This link has let in all the people that it was for. Ask the person who invited you for a new link.")
+FIRST_MANAGER = (
+    "Nobody can manage this site yet. Open this address to make the first account, a manager:\n\n  {url}\n\n"
+    "It works once, within {days} days. The next start of this command replaces it."
+)
 OVER_ALREADY = "This invitation was used or revoked already."
 
 
@@ -60,7 +66,7 @@ def invite(
     campaign: Campaign | None = None,
     *,
     email: str = "",
-    days: int = 14,
+    days: int = USUAL_DAYS,
     limit: int = 1,
     by: User | None = None,
 ) -> tuple[Invitation, str]:
@@ -92,7 +98,7 @@ def invite(
 
 
 def invite_many(
-    role: str, campaign: Campaign, emails: Sequence[str], *, days: int = 14, by: User | None = None
+    role: str, campaign: Campaign, emails: Sequence[str], *, days: int = USUAL_DAYS, by: User | None = None
 ) -> list[tuple[Invitation, str]]:
     """Invite each address once, with a link of its own; leave out those with an open invitation to this role.
 
@@ -107,6 +113,25 @@ def invite_many(
             fresh.setdefault(email.casefold(), email)
     with transaction.atomic():
         return [invite(role, campaign, email=email, days=days, by=by) for email in fresh.values()]
+
+
+def invite_first_manager() -> str:
+    """Return the path of a link that makes the first manager, in place of those made before; "" if there is a manager.
+
+    Only the shell of the server may show it. A link that was left over ends too once there is a manager.
+    """
+    with transaction.atomic():
+        # those that no person made; of a person whose account is gone they are no longer wanted either
+        for invitation in open_invitations(None).filter(role=SiteRole.MANAGER, created_by=None):
+            with suppress(InvitationError):  # used this moment
+                revoke(invitation)
+        return "" if managers().exists() else reverse("invitation", args=[invite(SiteRole.MANAGER)[1]])
+
+
+def answer_serving(sender: object, site: str, **_: object) -> str:
+    """Receive `serving`: tell how to make the first manager, if there is none."""
+    path = invite_first_manager()
+    return FIRST_MANAGER.format(url=site + path, days=USUAL_DAYS) if path else ""
 
 
 def find_invitation(token: str) -> Invitation | None:

@@ -13,11 +13,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.people.accounts import password_path
+from annotation.people.accounts import add_person, password_path
 from annotation.people.forgotten import PER_ADDRESS, TOO_MANY, answer_next
 from annotation.people.own_data import preview_erasure
 from annotation.views.people import LAST_MANAGER
-from config.sign_in import TRIES
+from config.sign_in import ADD_MANAGER, TRIES
 from core.people.tokens import create_token
 from tests.page import content, element, has, parse, read, refused
 
@@ -296,3 +296,14 @@ def test_the_other_language_is_in_the_header_of_people_who_label(sign_in, who, i
     if is_offered:
         assert page.one("languages").texts(tag="button") == ["Deutsch"]
         assert page.one("language").texts(tag="button") == ["English", "Deutsch"]
+
+
+def test_the_sign_in_page_of_a_site_without_manager_says_how_to_make_one(db, client, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        page = read(client.get("/login"))
+    assert (page.has("no-account"), ADD_MANAGER in page.one("no-manager").text) == (False, True)
+    client.cookies["django_language"] = "de"
+    assert "Passwort" in read(client.get("/login")).one("no-manager").text
+    add_person("mara", "manager")
+    page = read(client.get("/login"))
+    assert (page.has("no-account"), page.has("no-manager")) == (True, False)

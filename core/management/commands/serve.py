@@ -16,6 +16,7 @@ from django.core.management.base import CommandError
 from core.files import bucket
 from core.jobs.worker import signals_interrupt, start_worker, stop_worker
 from core.management.shell import ShellCommand, check_migrated
+from core.signals import serving
 
 
 def check_port(bind: str) -> None:
@@ -62,7 +63,8 @@ def options_of_gunicorn(bind: str) -> list[str]:
 class Command(ShellCommand):
     help = (
         "Serve the site and run its jobs, with gunicorn and one local Celery worker. Both are restarted if they "
-        "end. Ctrl-C ends both."
+        "end. Ctrl-C ends both. While nobody can manage the site, the command prints a link that makes the first "
+        "manager, once."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -76,13 +78,16 @@ class Command(ShellCommand):
         check_port(options["bind"])
         if not settings.PRODUCTION:
             os.environ.setdefault("SITE_URL", f"http://{options['bind']}")  # for mails, which name the address
+        site = os.environ.get("SITE_URL", "").rstrip("/") or settings.SITE_URL or f"http://{options['bind']}"
+        told = [line for _, line in serving.send(sender=Command, site=site) if line]
         with signals_interrupt():
-            self._serve(options["bind"], with_worker=not options["no_worker"])
+            self._serve(options["bind"], told, with_worker=not options["no_worker"])
 
-    def _serve(self, bind: str, with_worker: bool) -> None:
+    def _serve(self, bind: str, told: list[str], with_worker: bool) -> None:
         web = subprocess.Popen([sys.executable, "-m", "gunicorn", *options_of_gunicorn(bind)], cwd=settings.BASE_DIR)
         worker = start_worker() if with_worker else None
-        self.stdout.write(f"TriplePool is at http://{bind}/ (Ctrl-C ends it)")
+        self.stdout.write("\n".join([f"TriplePool is at http://{bind}/ (Ctrl-C ends it)", *told]))
+        self.stdout.flush()  # into a file too
         try:
             while web.poll() is None:
                 time.sleep(1)

@@ -7,12 +7,16 @@ from django.utils import timezone
 
 from annotation.errors import InvitationError, PersonError
 from annotation.models import Invitation
-from annotation.people.accounts import switch_off
+from annotation.people.accounts import managers, switch_off
 from annotation.people.invitations import (
+    FIRST_MANAGER,
     MOST_PEOPLE,
+    TAKEN_BACK,
     USED_UP,
+    USUAL_DAYS,
     accept,
     accept_as_new,
+    answer_serving,
     find_invitation,
     invite,
     invite_many,
@@ -209,3 +213,49 @@ def test_bad_input_makes_no_invitation(world, role: str, of_campaign: bool, days
     with pytest.raises((PersonError, InvitationError), match=why):
         invite(role, world.campaign if of_campaign else None, days=days)
     assert not Invitation.objects.exists()
+
+
+SITE = "http://127.0.0.1:8000"
+
+
+def told(text: str) -> Invitation:
+    """The invitation whose link `serve` prints."""
+    start, end = FIRST_MANAGER.format(url=f"{SITE}/invitations/|", days=USUAL_DAYS).split("|")
+    assert text.startswith(start) and text.endswith(end)
+    found = find_invitation(text.removeprefix(start).removesuffix(end))
+    assert found is not None
+    return found
+
+
+def test_a_site_without_manager_gets_one_link_that_makes_one(db) -> None:
+    first, second = (told(answer_serving(None, SITE)) for _ in range(2))
+    assert (second.role, second.campaign, second.limit, second.email) == ("manager", None, 1, "")
+    assert second.expires_at - second.created_at == pytest.approx(timedelta(days=14), abs=timedelta(minutes=1))
+    assert list(open_invitations(None)) == [second]  # the first is replaced
+    first.refresh_from_db()
+    assert refusal(first) == TAKEN_BACK
+    mara = accept_as_new(second, "mara", PASSWORD)
+    assert list(managers()) == [mara]
+    with pytest.raises(InvitationError):
+        accept_as_new(second, "mallory", PASSWORD)
+    assert acts() == [
+        ("invited", None, None),
+        ("invitation-revoked", None, None),
+        ("invited", None, None),
+        ("invitation-used", "mara", "mara"),
+    ]
+
+
+def test_a_site_with_a_manager_gets_no_link_and_that_of_before_ends(db, world) -> None:
+    User.objects.filter(pk=world.manager.pk).update(is_active=False)  # the last one, switched off in the admin
+    left = told(answer_serving(None, SITE))
+    assert answer_serving(None, SITE) != ""
+    User.objects.create_superuser("root")
+    by_hand, _ = invite("manager", by=world.manager)
+    for_campaign, _ = invite("annotator", world.campaign)
+    researcher, _ = invite("researcher")
+    assert answer_serving(None, SITE) == ""
+    left.refresh_from_db()
+    assert refusal(left) == TAKEN_BACK
+    assert set(open_invitations(None)) == {by_hand, researcher}
+    assert list(open_invitations(world.campaign)) == [for_campaign]

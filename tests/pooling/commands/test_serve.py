@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -17,6 +18,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+
+from annotation.enums import DUTIES
+from tests.page import element, has
 
 
 def free_port() -> int:
@@ -69,6 +73,11 @@ def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path, migrated: Pa
             except OSError:
                 assert time.monotonic() < end, (tmp_path / "log").read_text()
                 time.sleep(0.2)
+        # nobody can manage the site yet: the terminal shows the way in, and the sign-in page says so
+        with urllib.request.urlopen(told_link(tmp_path / "log", end), timeout=60) as page:
+            assert element(page.read().decode(), "duty").text.endswith(str(DUTIES["manager"]))
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/login", timeout=60) as page:
+            assert has(page.read().decode(), "no-manager")
         started = children(serve.pid)
         assert len(started) >= 2
         serve.send_signal(signal.SIGTERM)
@@ -82,6 +91,14 @@ def test_serve_answers_and_ends_all_that_it_started(tmp_path: Path, migrated: Pa
         if serve.poll() is None:
             serve.terminate()
             serve.wait(timeout=60)
+
+
+def told_link(log: Path, end: float) -> str:
+    """The link that `serve` has printed."""
+    while (found := re.search(r"http://127\.0\.0\.1:\d+/invitations/\S{43}", log.read_text())) is None:
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.2)
+    return found[0]
 
 
 def children(pid: int) -> list[int]:
