@@ -13,6 +13,7 @@ from core.errors import UserError
 from core.views.access import SignedInRequest
 
 T = TypeVar("T")
+QUEUED = "queued"  # tag of a message that goes away once the page shows that the work is over
 # (what the page is about, the cleaned data of the act's form, who asks) -> what was done
 Handler = Callable[[Any, dict[str, Any], User], T]
 
@@ -70,3 +71,8 @@ def or_message(request: HttpRequest, do: Callable[[], T]) -> T | None:
     except UserError as error:
         messages.error(request, str(error))
         return None
+
+
+def tell_queued(request: HttpRequest, told: str) -> None:
+    """Say that work was queued; the page drops the message when the part that shows the work says that it is over."""
+    messages.info(request, told, extra_tags=QUEUED)

@@ -16,7 +16,7 @@ from core.jobs.lifecycle import live_jobs
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, json_refusal, manager_required, text_refusal
-from core.views.acts import attempt, posted
+from core.views.acts import attempt, posted, tell_queued
 from core.views.pagination import page_of
 from evaluation.enums import EvaluationJob
 from evaluation.forms.open_world_study import StudyForm
@@ -73,7 +73,7 @@ def studies(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST" and not can_manage(request.user):
         raise PermissionDenied
     if study := attempt(form, lambda asked: begin_study(asked["name"], form.options(), request.user)):
-        messages.success(request, f"Study {study.name} was queued: its graphs first, then a job for each system.")
+        tell_queued(request, f"Study {study.name} was queued: its graphs first, then a job for each system.")
         return redirect("open-world-study", study.name)
     finished = Count("runs", filter=~Q(runs__sha256=""))
     rows = Study.objects.select_related("created_by").annotate(systems=Count("runs"), finished=finished)

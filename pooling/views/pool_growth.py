@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, manager_required
-from core.views.acts import attempt, posted
+from core.views.acts import attempt, posted, tell_queued
 from core.views.files import kept_file
 from pooling.forms.pools import FreezeForm, GrowthForm
 from pooling.models import Pool
@@ -35,7 +35,7 @@ def growth(request: SignedInRequest, name: str) -> HttpResponse:
             return extend_pool(pool, seeds_file=path, user=request.user, **asked)
 
     if job := attempt(form, extend):
-        messages.success(request, f"Extending {pool.name} was queued as job {job.pk}.")
+        tell_queued(request, f"Extending {pool.name} was queued as job {job.pk}.")
         return redirect("pool-growth", pool.name)
     return _page(request, pool, form, FreezeForm())
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db.models import Count, Q
@@ -14,7 +13,7 @@ from django.shortcuts import redirect, render
 from core.jobs.lifecycle import live_jobs, start_job
 from core.models import Job
 from core.views.access import SignedInRequest, evaluator_required, manager_required
-from core.views.acts import attempt, posted
+from core.views.acts import attempt, posted, tell_queued
 from core.views.files import csv_response, kept_file
 from core.views.pagination import archivable_page, page_of
 from pooling.enums import TO_PEOPLE, PoolingJob, SystemState
@@ -71,7 +70,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         if "estimate" in request.POST:
             context |= _estimate(graph, form, costs) | {"estimated": True}
         elif pool := attempt(form, partial(_build, graph, request.user)):
-            messages.success(request, f"Building of {pool.name} was queued.")
+            tell_queued(request, f"Building of {pool.name} was queued.")
             return redirect("pool", pool.name)
     return render(request, "pooling/pools/new.html", context)
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from core.jobs.lifecycle import live_jobs
 from core.people.roles import Right
 from core.views.access import SignedInRequest, evaluator_required, manager_required, page_refusal, right_required
-from core.views.acts import attempt, or_message, posted
+from core.views.acts import attempt, or_message, posted, tell_queued
 from core.views.files import stream_response
 from core.views.pagination import page_of
 from pooling.forms.runs import ReplaceForm, RunForm
@@ -134,5 +134,5 @@ def score(request: SignedInRequest, name: str) -> HttpResponse:
     pool = find_pool(name)
     jobs = or_message(request, lambda: start_scoring(pool, systems_to_score(pool), user=request.user))
     if jobs is not None:
-        messages.success(request, f"{len(jobs)} system{' is' if len(jobs) == 1 else 's are'} being scored.")
+        tell_queued(request, f"{len(jobs)} system{' is' if len(jobs) == 1 else 's are'} being scored.")
     return redirect("pool", name)

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from core.views.access import SignedInRequest, manager_required
-from core.views.acts import attempt, or_message, posted
+from core.views.acts import attempt, or_message, posted, tell_queued
 from pooling.forms.systems import SystemForm
 from pooling.models import Graph, System
 from pooling.systems import get_by_slug, get_system
@@ -54,7 +54,7 @@ def _add(
         return upkeep.add_system(graph, spec.name, name=asked["name"], **_training(asked, request.user))
 
     if made := attempt(form, add):
-        messages.success(request, f"Training of {shown_name(made.name)} was queued.")
+        tell_queued(request, f"Training of {shown_name(made.name)} was queued.")
         return redirect("system", graph.name, made.name)
     return _form(request, graph, spec, form, context)
 
@@ -72,7 +72,7 @@ def retrain(request: SignedInRequest, name: str, system: str) -> HttpResponse:
     spec, initial = _entry(get_system, found.kind), {"seed": found.seed, **_initial(found)}
     form = SystemForm(found.graph, spec, posted(request), named=False, initial=initial)
     if attempt(form, lambda asked: upkeep.train_anew(found, **_training(asked, request.user))):
-        messages.success(request, f"{found.name} is trained anew: its job was queued.")
+        tell_queued(request, f"{shown_name(found.name)} is trained anew: its job was queued.")
         return redirect("system", name, system)
     return _form(
         request, found.graph, spec, form, {"system": found, "shown_name": shown_name(found.name), "again": found}

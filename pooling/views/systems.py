@@ -15,7 +15,7 @@ from core.jobs.lifecycle import live_jobs, start_job
 from core.models import Job
 from core.people.roles import can_manage
 from core.views.access import SignedInRequest, evaluator_required, manager_posts, page_refusal
-from core.views.acts import attempt, posted
+from core.views.acts import attempt, posted, tell_queued
 from core.views.files import csv_response, stream_response
 from core.views.pagination import archivable_page, page_of
 from pooling.enums import PoolingJob, SystemState
@@ -51,7 +51,7 @@ def systems(request: SignedInRequest, name: str) -> HttpResponse:
     graph = find_graph(name)
     form = TrainForm(graph, posted(request))
     if started := attempt(form, partial(_train, graph, request.user)):
-        messages.success(request, started)
+        (messages.info if started == NOTHING_STARTED else tell_queued)(request, started)
         return redirect("systems", name)
     other = PykeenForm(request.GET if "model" in request.GET else None)
     if can_manage(request.user) and other.is_valid():

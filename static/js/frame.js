@@ -22,6 +22,7 @@ async function showCounts() {
 showCounts();
 setInterval(showCounts, COUNTS_EVERY);
 document.addEventListener("visibilitychange", showCounts);
+document.addEventListener("live:renewed", showCounts); // work that began or ended changes them
 
 // A form that was refused shows its first problem; what was done is told on top, wherever the address points.
 function showOutcome() {

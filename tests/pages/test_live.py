@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from annotation.enums import AnnotationJob
 from core.enums import JobState
@@ -11,6 +12,7 @@ from evaluation.enums import EvaluationJob
 from pooling.enums import PoolingJob, PoolState
 from pooling.models import Pool, System
 from tests.page import Element, parse
+from tests.pages.test_accessible import window
 from tests.pages.world import make_job, make_pool
 
 TRAINING, POOLING, STUDYING = PoolingJob.TRAIN, PoolingJob.EXTEND_POOL, EvaluationJob.OPEN_WORLD
@@ -131,3 +133,35 @@ def test_systems_page_tells_that_training_ended_and_keeps_what_was_ticked(world:
     Job.objects.filter(pk=job.pk).update(state=JobState.DONE)
     page.locator("#page-state [data-test=pool-state]", has_text="labelling").wait_for(timeout=60_000)
     context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_notice_that_work_was_queued_goes_and_the_count_of_jobs_is_right_once_it_is_over(
+    world: dict, live_server, browser
+):
+    Job.objects.all().delete()
+    page = window(browser, live_server, world["manager"], 1280)
+    page.goto("/graphs/town/systems")
+    page.locator("[name=kinds]").first.check()
+    page.locator("form:has([name=kinds]) button[type=submit]").first.click()
+    page.locator("[data-until-done]").wait_for()
+    jobs = page.locator("[data-count=jobs]").first
+    expect(jobs).to_have_text(str(Job.objects.count()))
+    System.objects.filter(jobs__in=Job.objects.all()).update(state="training")
+    Job.objects.update(state=JobState.RUNNING)
+    page.locator("#systems [data-test=working]").first.wait_for()
+    assert page.locator("[data-until-done]").count() == 1
+    System.objects.filter(jobs__in=Job.objects.all()).update(state="trained")
+    Job.objects.update(state=JobState.DONE)
+    expect(page.locator(".messages")).to_have_count(0, timeout=15_000)
+    expect(jobs).to_be_hidden(timeout=5_000)  # sooner than the page asks by itself
+
+
+def test_only_a_notice_of_work_that_was_queued_goes_by_itself(client) -> None:
+    def goes(url: str, **asked: str) -> list[bool]:
+        return ["data-until-done" in one for one in parse(client.post(url, asked, follow=True)).all("message")]
+
+    kind = parse(client.get("/graphs/town/systems")).all(name="kinds")[0]["value"]
+    assert goes("/graphs/town/systems", kinds=kind, seeds="5", device="auto") == [True]
+    assert goes("/graphs/town/systems/rotate/archive") == [False]

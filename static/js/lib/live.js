@@ -33,6 +33,7 @@ function give(part, { open, checked, value, scrollTop, scrollLeft }) {
 }
 
 let before = [];
+let renewing = ""; // the id of the live part that is replaced
 let focused = null; // the address of the link that has the focus: htmx itself finds only what has an id
 
 document.addEventListener("htmx:beforeSwap", (event) => {
@@ -49,6 +50,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
     event.detail.shouldSwap = false;
     return;
   }
+  renewing = target.id;
   before = [...target.querySelectorAll("[id]")].map(stateOf);
   const link = document.activeElement?.closest("a[href]");
   focused = link && !link.id && target.contains(link) ? link.getAttribute("href") : null;
@@ -62,4 +64,13 @@ document.addEventListener("htmx:afterSwap", ({ detail }) => {
   before = [];
   if (focused) document.getElementById(detail.target.id)?.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   focused = null;
+  if (!renewing) return; // another part of the page, such as a preview
+  if (!document.getElementById(renewing)?.hasAttribute("hx-trigger")) dropQueued();
+  renewing = "";
+  document.dispatchEvent(new Event("live:renewed"));
 });
+
+function dropQueued() { // "Training was queued": the part shows by now that it is over
+  for (const told of document.querySelectorAll("[data-until-done]")) told.remove();
+  for (const list of document.querySelectorAll(".messages")) if (!list.children.length) list.remove();
+}
