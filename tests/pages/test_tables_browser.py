@@ -37,6 +37,13 @@ def opened(world: dict, live_server, browser) -> Iterator:
     assert said == []
 
 
+@pytest.mark.parametrize("path", ["campaign/triples", "evaluation/questions", "evaluation/triples"])
+def test_on_a_wide_screen_a_row_is_one_line_unless_it_has_much_to_say(path: str, opened):
+    page = opened(f"/pools/town-pool/{path}", viewport={"width": 1440, "height": 900})
+    heights = page.evaluate("[...document.querySelectorAll('main tbody tr')].map((row) => row.offsetHeight)")
+    assert min(heights) <= 40
+
+
 def test_on_a_phone_filters_fill_their_columns_and_ticks_have_room(opened, world: dict):
     page = opened("/pools/town-pool/campaign/triples", viewport=PHONE)
     gaps = page.locator(".inline-form .field :is(input, select):visible").evaluate_all(

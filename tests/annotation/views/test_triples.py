@@ -127,6 +127,7 @@ def test_a_dispute_says_who_holds_it_and_who_settled_it_how(world, manager, djan
     assert found(settled) == [first.pk] and settled.one(tag="h1").text == "Settled disputes"
     at = Label.objects.get(annotator=world.ada).created_at
     assert settled.one("decision").text == f"ada: no (because), {at:%-d %b %Y, %H:%M} UTC"
+    assert settled.rows[0][2] == ItemState.SETTLED.label  # the reason is below the statement, which has the width
     Slot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
     assert not read(manager.get(URL, {"state": "disputed"})).has("holder")
 
