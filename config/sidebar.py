@@ -26,6 +26,7 @@ class Item(NamedTuple):
     counted: str = ""  # name of the count beside it: see evaluation/views/frame.py
     own_label: str = ""  # of an analysis, its title; of a page that is headed by a name, what it shows
     title: str = ""  # shown on hover, of an item that does more than its label says
+    after_opening: bool = False  # before its campaign is open, it leads to where that is opened
 
     @property
     def label(self) -> str:
@@ -107,23 +108,30 @@ _BEFORE_RESULTS = (
         Item("campaign-guidelines", Right.MANAGE),
         Item("campaign-people", Right.MANAGE),
         Item("campaign-rules", Right.MANAGE),
-        Item("campaign-order", Right.MANAGE),
+        Item("campaign-order", Right.MANAGE, after_opening=True),
     ),
     _entry(
         "work",
         "Work",
         Item("campaign"),
-        Item("campaign-triples", Right.MANAGE),
-        Item("inbox", Right.MANAGE, counted="inbox"),
+        Item("campaign-triples", Right.MANAGE, after_opening=True),
+        Item("inbox", Right.MANAGE, counted="inbox", after_opening=True),
         Item(
             "campaign-triples",
             Right.MANAGE,
             query=f"state={ItemState.DISPUTED}",
             counted="disputes",
             own_label="Disputes",
+            after_opening=True,
         ),
     ),
-    _entry("quality", "Quality", Item("quality"), Item("annotators", Right.MANAGE), Item("checks", Right.MANAGE)),
+    _entry(
+        "quality",
+        "Quality",
+        Item("quality", after_opening=True),
+        Item("annotators", Right.MANAGE, after_opening=True),
+        Item("checks", Right.MANAGE, after_opening=True),
+    ),
 )
 _EXPORT = _entry("export", "Export", Item("export", title="Freeze qrels and export"))
 
@@ -143,6 +151,7 @@ class Link(NamedTuple):
     current: bool
     counted: str
     title: str
+    is_later: bool  # it is of no use before the campaign is open
 
 
 class OpenGroup(NamedTuple):
@@ -170,27 +179,35 @@ class OpenEntry(NamedTuple):
 
 
 def entries_of(
-    entries: Iterable[Entry], person: Person, page: str, kwargs: Mapping[str, Any], query: str, *, pool: Any, graph: Any
+    entries: Iterable[Entry],
+    person: Person,
+    page: str,
+    kwargs: Mapping[str, Any],
+    query: str,
+    *,
+    pool: Any,
+    graph: Any,
+    is_open: bool = True,
 ) -> list[OpenEntry]:
     """Return the entries that a person may open, with the one that `page` (a key of PAGES) belongs to open.
 
     `kwargs` are those of the page's address and `query` what follows "?". pool: pooling.models.Pool, or None if the
-    pages are those of a graph.
+    pages are those of a graph. `is_open`: its campaign was opened.
     """
 
     def permitted(group: Group) -> list[Item]:
         return [item for item in group.items if has_right(person, item.right)]
+
+    def link(item: Item) -> Link:
+        is_later = item.after_opening and not is_open
+        return Link(item.label, item.url(pool, graph), item is here, item.counted, item.title, is_later)
 
     allowed = [(entry, [(group.label, permitted(group)) for group in entry.groups]) for entry in entries]
     every = [item for _, groups in allowed for _, items in groups for item in items]
     here = _here(page, str(kwargs.get("key", "")), query, every)
     shown = []
     for entry, permitted_groups in allowed:
-        links = [
-            (label, [Link(item.label, item.url(pool, graph), item is here, item.counted, item.title) for item in items])
-            for label, items in permitted_groups
-            if items
-        ]
+        links = [(label, [link(item) for item in items]) for label, items in permitted_groups if items]
         flat = [link for _, group in links for link in group]
         if flat:
             at = next((i for i, (_, group) in enumerate(links) if any(link.current for link in group)), None)

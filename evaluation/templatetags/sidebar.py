@@ -5,10 +5,12 @@ from typing import Any
 from django import template
 from django.template import Context
 
+from annotation.models import Campaign
 from config.pages import way_up
 from config.sidebar import GRAPH, entries_of, pool_entries
 from core.people.roles import can_evaluate
 from pooling.models import Graph, Pool
+from pooling.pools.filtering import has_campaign
 
 register = template.Library()
 
@@ -26,8 +28,18 @@ def sidebar(context: Context) -> dict[str, Any] | None:
         return None
     query = request.META.get("QUERY_STRING", "")
     here = (page or "", match.kwargs, query)
-    shown = entries_of(pool_entries() if pool else GRAPH, request.user, *here, pool=pool, graph=graph)
+    is_open = pool is None or _is_open(context, pool)
+    entries = pool_entries() if pool else GRAPH
+    shown = entries_of(entries, request.user, *here, pool=pool, graph=graph, is_open=is_open)
     return {"entries": shown, "pool": pool, "graph": graph}
+
+
+def _is_open(context: Context, pool: Pool) -> bool:
+    """Return whether the campaign of a pool was opened: asked of the database only if the page doesn't know."""
+    known = context.get("campaign")
+    if isinstance(known, Campaign) and known.pool_id == pool.pk:
+        return not known.is_preparing
+    return pool.is_ready and has_campaign(pool)
 
 
 def _subject(context: Context, page: str) -> tuple[Pool | None, Graph | None]:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from annotation.campaigns.lifecycle import prepare_campaign
 from annotation.enums import FlagKind
 from annotation.models import Flag, Item, QuestionTemplate
 from config.sidebar import pool_entries
@@ -14,6 +15,7 @@ from core.enums import JobState
 from core.models import Job
 from evaluation.pages.registry import ANALYSES
 from pooling.enums import PoolingJob
+from pooling.models import Pool
 from tests.page import Element, content, element, has, parse
 from tests.pages.world import make_pool
 
@@ -27,6 +29,10 @@ def entries(page: object) -> list[str]:
 
 def links(page: object) -> list[Element]:
     return element(page, "sidebar").all(tag="a")
+
+
+def elements_with(page: object, css_class: str) -> list[Element]:
+    return [one for one in links(page) if css_class in one.attrs.get("class", "").split()]
 
 
 def current(page: object) -> tuple[list[str], list[str]]:
@@ -79,8 +85,18 @@ def test_pages_of_a_campaign_that_is_not_open_lead_to_where_it_is_opened(world: 
             is_ready = link["href"] in ready
             assert answer.redirect_chain == ([] if is_ready else [("/pools/second/campaign", 302)]), link["href"]
             assert is_ready or "not open yet" in " ".join(content(answer).messages)
+            # and the link says so before it is pressed
+            marked = (link.attrs.get("class"), link.attrs.get("title"), "(after opening)" in link.text)
+            assert marked == ((None, None, False) if is_ready else ("later", "After opening", True))
             ready.discard(link["href"])
     assert not ready
+    # pages that know the campaign, made for the preparation or not yet, say the same without asking
+    for _ in range(2):
+        prepared = client.get("/pools/second/campaign/rules")
+        assert len(elements_with(prepared, "later")) == 7
+        prepare_campaign(Pool.objects.get(name="second"))
+    for url in ("/pools/town-pool", "/pools/town-pool/campaign/rules", "/graphs/town"):
+        assert elements_with(client.get(url), "later") == []
     assert sign_in("annotator").get("/campaigns/second/annotate").status_code == 404
 
 
