@@ -19,6 +19,7 @@ from pooling.graphs.source_data import GraphError
 from pooling.models import Graph, Pool, System
 from pooling.pools.filtering import has_campaign
 from pooling.questions.relation_names import relation_words
+from pooling.systems.shown_names import shown_name
 
 MOST_POOLS = 200  # whose pages are found outside a pool, the newest first
 MOST_ROWS = 50  # of a table, of which the best are shown
@@ -141,7 +142,8 @@ def _systems(typed: Typed) -> Iterator[Hit]:
         found = System.objects.select_related("graph").filter(_named(typed, "name")).order_by("graph__name", "name")
         for system in found[:MOST_ROWS]:
             url = reverse("system", args=[system.graph.name, system.name])
-            yield from typed.hits(system.name, f"on {system.graph.name}", url)
+            shown, own = shown_name(system.name), system.name
+            yield from typed.hits(shown, f"on {system.graph.name}", url, keywords=own if own != shown else "")
 
 
 def _people(typed: Typed) -> Iterator[Hit]:

@@ -50,6 +50,11 @@ class Change(NamedTuple):
     size: Size
     more_to_people: int
 
+    @property
+    def is_unknown(self) -> bool:
+        """Return whether the difference is not known: a filter takes triples, and an upper bound has none to count."""
+        return self.kind in ("filter", "no-filter") and not self.size.is_exact
+
 
 class Gap(NamedTuple):
     """Count the questions that a system's run does not hold, and those whose raw positions it does not know."""

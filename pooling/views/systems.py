@@ -1,5 +1,6 @@
 """The pages All systems, Systems of a graph, System and Compare, and the files of systems."""
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -33,6 +34,7 @@ from pooling.training.train import create_systems, family_of
 from pooling.training.upkeep import uses_of
 from pooling.views.find import find_graph, find_system
 
+EPOCH = 100  # a training job counts hundredths of an epoch
 NOTHING_STARTED = "All of these are trained already; nothing was started."
 
 
@@ -62,6 +64,7 @@ def systems(request: SignedInRequest, name: str) -> HttpResponse:
         **listed,
         "families": families_of(listed["page"]),
         "working": working_on(listed["page"]),
+        "may_pool": may_pool(graph),
         "form": form,
         "choices": _choices(form),
         "other": other,
@@ -75,8 +78,23 @@ def families_of(page: Any) -> dict[int, str]:
 
 
 def working_on(systems: Iterable[System]) -> dict[int | None, Job]:
-    """Return the oldest job under way of each system that has one, by the id of the system."""
-    return {job.system_id: job for job in reversed(live_jobs(Q(system__in=[system.pk for system in systems])))}
+    """Return the oldest job under way of each system that has one, by the id of the system.
+
+    A job's progress is written once a second at most, epochs as they end: training has got as far as its epochs.
+    """
+    of = {system.pk: system for system in systems}
+    working = {job.system_id: job for job in reversed(live_jobs(Q(system__in=list(of))))}
+    for job in working.values():
+        system = of[job.system_id]  # type: ignore[index]
+        if job.kind == PoolingJob.TRAIN and system.state == SystemState.TRAINING:
+            job.done = max(job.done, system.epochs_done * EPOCH)
+    return working
+
+
+def may_pool(graph: Graph) -> bool:
+    """Return whether two systems of a graph are trained and none waits or trains: the next step is a pool."""
+    states = Counter(graph.systems.filter(archived=False, private=False).values_list("state", flat=True))
+    return states[SystemState.TRAINED] >= 2 and not states[SystemState.WAITING] + states[SystemState.TRAINING]
 
 
 def _choices(form: TrainForm) -> list[tuple[str, str, list[tuple[Any, Any, float]]]]:

@@ -92,6 +92,20 @@ def test_result_shows_stage_count_rate_and_time_left_of_the_work_on_it(client) -
     assert parse(client.get("/graphs/town/systems")).texts("working") == ["35 %, 1 min 05 s left"]
 
 
+def test_percentage_of_a_training_agrees_with_its_epochs_and_is_not_there_while_it_waits(client) -> None:
+    job = start(TRAINING)
+    Job.objects.filter(pk=job.pk).update(done=0, total=1_000, seconds_left=None)
+
+    def shown(state: str, epochs: int) -> list[str]:
+        System.objects.filter(name="rotate").update(state=state, epochs_done=epochs)
+        return parse(client.get("/graphs/town/systems")).texts("working")
+
+    assert shown("training", 7) == ["70 %"]
+    assert shown("training", 0) == ["0 %"]
+    Job.objects.filter(pk=job.pk).update(total=0)  # a worker has it and has not begun
+    assert shown("waiting", 0) == []
+
+
 def test_job_that_a_researcher_may_not_open_is_no_link(world: dict, sign_in, client) -> None:
     start(POOLING)
     work = parse(sign_in("researcher").get("/pools/town-pool/triples")).one("work")

@@ -17,7 +17,7 @@ from config.sidebar import pool_entries
 from core.people.languages import choose_language
 from evaluation.browse.own_search import ACCOUNT, search_own
 from evaluation.browse.ranked import MOST
-from tests.page import content, has
+from tests.page import content, has, parse
 from tests.pages.world import make_graph, make_person, make_pool
 
 IN_POOL = "&pool=town-pool"
@@ -41,6 +41,8 @@ def test_search_finds_what_its_words_name(world: dict, sign_in):
     assert found(client, "town")["Pools"] == ["/pools/town-pool"]
     assert found(client, "TOWN")["Graphs"] == ["/graphs/town"]
     assert found(client, "rot")["Systems"] == ["/graphs/town/systems/rotate"]
+    (system,) = parse(client.get("/search", {"q": "rotate"})).all(tag="a", href="/graphs/town/systems/rotate")
+    assert system.text == "RotatE on town"
     assert found(client, "annotat")["People"] == [f"/people/{world['annotator'].pk}"]
     assert found(client, "glossary")["Help"] == ["/help/glossary"]
     power = "/pools/town-pool/evaluation/discriminative"

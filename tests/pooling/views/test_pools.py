@@ -182,10 +182,24 @@ def test_hours_and_money_are_those_of_the_pace_and_the_rate_that_were_typed(grap
     hours = 2 * size.to_people / 100
     shown = element(page, "estimate-filtered").texts(tag="td")
     assert shown[2:] == [str(2 * size.to_people), f"{hours:.1f}", f"{12.5 * hours:.0f}"]
+    changed = [2 * change.size.to_people / 100 for change in page.context["size"].changes]
+    rows = element(page, "changes").all(tag="tbody")[0].all(tag="tr")
+    assert [row.texts(tag="td")[2:] for row in rows] == [[f"{h:.1f}", f"{12.5 * h:.0f}"] for h in changed]
+    free = element(manager.post(ESTIMATE, FORM | {"seconds": "36", "rate": ""}), "changes")
+    assert len(free.all(tag="tr")[0].all(tag="th")) == 4 == len(free.all(tag="tr")[1].all(tag="td")) + 1
     changes = element(page, "changes")
     assert [row["data-about"] for row in elements(page, "change-depth")] == ["5", "20"]
     assert len(changes.all(tag="tbody")[0].all(tag="tr")) == 2 + len(FILTERS)  # nothing is left without the one system
     assert "0" in element(manager.post(ESTIMATE, FORM | {"seconds": "0"}), "no-estimate").text
+
+
+def test_what_a_filter_takes_is_not_known_before_scoring(graph, manager):
+    make_system(graph, "rotate", run=False)
+
+    page = manager.post(ESTIMATE, FORM | {"seconds": "36"})
+    unknown = {row["data-test"] for row in element(page, "changes").all(tag="tr")[1:] if row.has("not-known")}
+    assert unknown == {"change-filter", "change-no-filter"}
+    assert all(row.has("not-known") for kind in ("filter", "no-filter") for row in elements(page, f"change-{kind}"))
 
 
 def test_the_pace_is_assumed_until_somebody_labels_and_measured_afterwards(graph, manager, monkeypatch):

@@ -70,6 +70,26 @@ def test_the_form_offers_the_usual_systems_and_what_settings_are_allowed(graph, 
     assert numbers(told.replace(",", "")) == ["1", "10000"]
 
 
+@pytest.mark.parametrize(
+    ("states", "primary"),
+    [
+        ([], "Train systems"),
+        (["trained"], "Train systems"),
+        (["trained", "trained"], "Build a pool"),
+        (["trained", "trained", "waiting"], "Train systems"),
+        (["trained", "trained", "training"], "Train systems"),
+        (["trained", "trained", "failed"], "Build a pool"),
+    ],
+)
+def test_the_primary_button_builds_a_pool_once_two_systems_are_trained_and_none_waits(states, primary, graph, manager):
+    for name, state in zip(("transe", "rotate", "conve"), states, strict=False):
+        make_system(graph, name, state=state, run=False)
+    page = parse(manager.get(URL))
+    assert [one.text for one in page.walk() if one.attrs.get("class") == "button-primary"] == [primary]
+    if states:
+        assert page.has("build")
+
+
 def test_what_is_trained_is_not_trained_again(graph, manager):
     make_system(graph, "rotate")
     assert notices(manager.post(URL, FORM | {"kinds": ["rotate"]}, follow=True)) == [NOTHING_STARTED]
@@ -149,7 +169,7 @@ def test_form_warns_when_no_worker_is_running(graph, manager):
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         manager.get(URL)
     with django_assert_num_queries(6):
         manager.get("/systems")
