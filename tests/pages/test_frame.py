@@ -14,7 +14,7 @@ from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Membership
 from config.pages import PAGES as FRAMES
 from config.stages import STAGES
-from tests.page import element, elements, has
+from tests.page import element, elements, has, parse
 from tests.pages.test_access import PAGES
 from tests.pages.world import EVIL, make_pool
 
@@ -173,6 +173,12 @@ LONGEST = 160
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
 def test_lines_of_templates_are_short(path: Path):
     assert [len(line) for line in path.read_text().splitlines() if len(line) > LONGEST] == []
+
+
+def test_titles_tell_a_pool_from_a_graph_of_the_same_name(world: dict, sign_in):
+    make_pool(world["graph"], "town")
+    titles = [parse(sign_in("manager").get(url)).one(tag="title").text for url in ("/pools/town", "/graphs/town")]
+    assert titles == ["town (pool) · TriplePool", "town (graph) · TriplePool"]
 
 
 def test_breadcrumbs_lead_up_from_a_page(sign_in):
