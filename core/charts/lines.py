@@ -128,11 +128,18 @@ def _says(one: Series, i: int, data: Data, form: str, between: Any) -> str:
 
 def places(one: Series, area: Plot) -> list[Point | None]:
     """Return the pixels of each point; None where it is undefined."""
-    fits = [is_number(x) and is_number(y) and not (area.x.log and x <= 0) and not (area.y.log and y <= 0)
-            for x, y in zip(one["x"], one["y"], strict=True)]  # fmt: skip
-    return [
-        (area.x.at(x), area.y.at(y)) if fit else None for x, y, fit in zip(one["x"], one["y"], fits, strict=True)
-    ]  # fmt: skip
+    return [_place(x, y, area) for x, y in zip(one["x"], one["y"], strict=True)]
+
+
+def _place(x: Any, y: Any, area: Plot) -> Point | None:
+    fits = is_number(x) and is_number(y) and not (area.x.log and x <= 0) and not (area.y.log and y <= 0)
+    return (area.x.at(x), area.y.at(y)) if fits else None
+
+
+def _last_place(one: Series, area: Plot) -> Point:
+    """Return the pixels of the last point that is defined; the corner of the area if there is none."""
+    found = (_place(x, y, area) for x, y in zip(reversed(one["x"]), reversed(one["y"]), strict=True))
+    return next((point for point in found if point), (area.right, area.bottom))
 
 
 def _path(one: Series, points: Sequence[Point | None]) -> str:
@@ -161,7 +168,7 @@ def _uncertainty(one: Series, area: Plot, between: tuple[list[Any], list[Any]]) 
 
 def _names_at_ends(named: Sequence[Series], area: Plot, room: float) -> str:
     """Write the name of each line at its last point, apart from each other, with a thin line where they had to move."""
-    last = [next((p for p in reversed(places(one, area)) if p), (area.right, area.bottom)) for one in named]
+    last = [_last_place(one, area) for one in named]
     # a line may leave the area: its name stays inside
     wanted = [min(max(y, area.top), area.bottom) for _, y in last]
     found = []

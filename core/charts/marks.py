@@ -95,7 +95,8 @@ def joined(points: Iterable[Point | None]) -> str:
 
 def symbols(kind: str, points: Iterable[Point], r: float) -> str:
     """Return one path with a symbol at each point."""
-    return "".join(f"M{px(x)} {px(y)}{_SHAPES[kind](r)}" for x, y in points)
+    shape = _SHAPES[kind](r)
+    return "".join(f"M{px(x)} {px(y)}{shape}" for x, y in points)
 
 
 def _circle(r: float) -> str:

@@ -12,21 +12,24 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from core.charts.draw import chart_html
+from core.charts.kept import Drawings
 from core.charts.marks import dash, look
 from pooling.systems.shown_names import shown_in_chart
 
 register = template.Library()
+_drawings = Drawings()
 
 
 @register.simple_tag
 def drawn_chart(chart: Mapping[str, Any], key: str, half: bool = False) -> SafeString:
     """Return the drawing of a chart (kind, label, data). A screen reader is told its label and that a table follows."""
+    kind, data = chart["kind"], chart["data"]
     return format_html(
         '<div class="chart chart-{}" data-chart="{}" role="img" aria-label="{}; its table follows">{}</div>',
-        chart["kind"],
+        kind,
         key,
         chart["label"],
-        mark_safe(chart_html(chart["kind"], shown_in_chart(chart["data"]), half)),
+        mark_safe(_drawings.get((kind, data, half), lambda: chart_html(kind, shown_in_chart(data), half))),
     )
 
 

@@ -30,7 +30,7 @@ from evaluation.sections.settings import Settings, parse_settings
 from evaluation.sections.wording import basis
 from pooling.models import Pool
 from tests.factories import judge
-from tests.page import Element, charts, element, elements, fields, has, links, notices, parse, refusal
+from tests.page import Element, charts, drawn, element, elements, fields, has, links, notices, parse, refusal
 
 pytestmark = pytest.mark.usefixtures("few_repeats")
 KEYS = [analysis.key for analysis in ANALYSES]
@@ -432,6 +432,16 @@ def test_a_second_look_computes_nothing(sign_in, labelled: Pool, monkeypatch):
     monkeypatch.setattr("evaluation.sections.figure_cache._compute", lambda *args: pytest.fail("it was computed again"))
     assert client.get(PAGE("stability")).status_code == 200
     assert dict(Figure.objects.values_list("key", "computed_at")) == figures
+
+
+def test_a_page_that_is_opened_again_draws_nothing_and_shows_the_same(sign_in, labelled: Pool, monkeypatch):
+    client = sign_in("researcher")
+    client.get(PAGE("stability"))
+    shown = charts(client.get(PAGE("stability")))  # of kept figures, as from now on
+    monkeypatch.setattr("pooling.templatetags.charts.chart_html", lambda *args: pytest.fail("it was drawn again"))
+    again = charts(client.get(PAGE("stability")))
+    assert shown.keys() == again.keys() and shown
+    assert [drawn(one) for one in again.values()] == [drawn(one) for one in shown.values()]
 
 
 @pytest.mark.parametrize(
