@@ -78,6 +78,7 @@ INSTALLED_APPS = [
 # What whoever asks for /metrics has to send (config/metrics.py). Empty: there is no such address.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 MIDDLEWARE = [
+    "config.stack.roomy_stack",
     "config.request_ids.RequestIds",
     *(["config.metrics.Metrics"] if METRICS_TOKEN else []),
     "config.health.Health",
