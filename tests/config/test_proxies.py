@@ -73,7 +73,7 @@ def test_headers_of_others_are_taken_out(peer, seen, settings) -> None:
     ("host", "kept"),
     [("a.org:80", "a.org"), ("a.org:443", "a.org"), ("a.org:8443", "a.org:8443"), ("[2001:db8::80]", "[2001:db8::80]")],
 )
-def test_https_and_links_keep_no_default_port_that_a_proxy_writes_into_host(client, settings, host, kept) -> None:
+def test_https_and_links_keep_no_default_port_that_a_proxy_writes_into_host(db, client, settings, host, kept) -> None:
     """nginx with $host:$server_port does; https://a.org:80 would answer nobody."""
     settings.TRUSTED_PROXIES, settings.SECURE_SSL_REDIRECT = read_proxies("127.0.0.1"), True
     settings.ALLOWED_HOSTS = ["a.org", "[2001:db8::80]"]
