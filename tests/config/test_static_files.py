@@ -36,15 +36,15 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def manage(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"STATIC_ROOT": str(root), "DJANGO_SETTINGS_MODULE": "config.settings"}
+def manage(root: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"STATIC_ROOT": str(root), "DJANGO_SETTINGS_MODULE": "config.settings"} | more
     return subprocess.run(
         [sys.executable, *command], cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, timeout=300
     )
 
 
-def test_a_page_names_files_by_their_hash_and_they_are_kept(collected: Path):
-    done = manage(collected, "-c", ASK)
+def test_a_page_names_files_by_their_hash_and_they_are_kept(collected: Path, migrated: Path):
+    done = manage(collected, "-c", ASK, DATABASE_URL=f"sqlite:///{migrated}")
     lines = [line.split(" ", 1) for line in done.stdout.splitlines()]
     assert lines and not done.stderr
     for address, answer in lines:
