@@ -133,6 +133,7 @@ def test_systems_page_tells_that_training_ended_and_keeps_what_was_ticked(world:
     assert row.locator("input").is_checked()
     assert page.evaluate("document.activeElement.textContent") == "RotatE"
     assert page.locator("#systems[hx-trigger]").count() == 0
+    assert page.locator("main .button-primary").all_inner_texts() == ["Build a pool"]  # it was Train systems
     job = make_job(AnnotationJob.RELEASE, pool=Pool.objects.get())
     page.goto("/pools/town-pool/campaign/order")
     page.locator("#work").wait_for()
@@ -163,7 +164,7 @@ def test_notice_that_work_was_queued_goes_and_the_count_of_jobs_is_right_once_it
     jobs = page.locator("[data-count=jobs]").first
     expect(jobs).to_have_text(str(Job.objects.count()))
     System.objects.filter(jobs__in=Job.objects.all()).update(state="training")
-    Job.objects.update(state=JobState.RUNNING)
+    Job.objects.update(state=JobState.RUNNING, total=10)
     page.locator("#systems [data-test=working]").first.wait_for()
     assert page.locator("[data-until-done]").count() == 1
     System.objects.filter(jobs__in=Job.objects.all()).update(state="trained")

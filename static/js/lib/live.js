@@ -67,8 +67,18 @@ document.addEventListener("htmx:afterSwap", ({ detail }) => {
   if (!renewing) return; // another part of the page, such as a preview
   if (!document.getElementById(renewing)?.hasAttribute("hx-trigger")) dropQueued();
   renewing = "";
+  yieldPrimary();
   document.dispatchEvent(new Event("live:renewed"));
 });
+
+// One primary button: a marked one is plain while the actions on top, which are renewed too, have one.
+function yieldPrimary() {
+  const isOnTop = Boolean(document.querySelector("#page-actions .button-primary"));
+  for (const button of document.querySelectorAll("[data-yields]")) {
+    button.classList.toggle("button", isOnTop);
+    button.classList.toggle("button-primary", !isOnTop);
+  }
+}
 
 function dropQueued() { // "Training was queued": the part shows by now that it is over
   for (const told of document.querySelectorAll("[data-until-done]")) told.remove();
