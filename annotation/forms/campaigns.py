@@ -49,7 +49,14 @@ def _limited(rule: str, label: str, help_text: str) -> forms.IntegerField:
 
 
 class RulesForm(PageForm):
-    """The rules of a campaign; each field is a field of Campaign."""
+    """The rules of a campaign; each field is a field of Campaign. A page saves one part of them, or all."""
+
+    PARTS = {  # by key: heading, fields
+        "answers": ("Evidence and time", ("evidence_rule", "lease_minutes", "undo_minutes")),
+        "checks": ("Gold items and training", ("gold_percent", "training_items", "training_percent")),
+        "cost": ("Cost", ("hourly_rate", "currency")),
+        "people": ("Language and contact", ("language", "contact")),
+    }
 
     evidence_rule = forms.ChoiceField(
         label="Evidence link required",
@@ -114,6 +121,10 @@ class RulesForm(PageForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         set_rows(self, "contact", managers().order_by("username"))
+        self.part = self.data.get("part", "")
+        if self.part in self.PARTS:
+            kept = self.PARTS[self.part][1]
+            self.fields = {name: field for name, field in self.fields.items() if name in kept}
 
     def clean_currency(self) -> str:
         return self.cleaned_data["currency"] or "EUR"
@@ -122,6 +133,20 @@ class RulesForm(PageForm):
     def of(cls, campaign: Campaign, data: Any = None) -> RulesForm:
         """Return the form with the rules that the campaign has."""
         return cls(data, initial={rule: getattr(campaign, rule) for rule in cls.base_fields})
+
+    @classmethod
+    def parts(cls, campaign: Campaign, form: RulesForm) -> list[dict[str, Any]]:
+        """Return what the page shows: the parts, each with its fields; those of `form` where it has them."""
+        fresh = cls.of(campaign)
+        return [
+            {
+                "key": key,
+                "title": title,
+                "fields": [(form if name in form.fields else fresh)[name] for name in names],
+                "form": form if form.is_bound and form.part in (key, "") else None,
+            }
+            for key, (title, names) in cls.PARTS.items()
+        ]
 
 
 class GoldDrawForm(PageForm):

@@ -149,8 +149,9 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
     changed = attempt(form, lambda asked: set_rules(campaign, **asked, by=request.user))
     if changed is not None:
         messages.success(request, told.saved(changed))
-        return redirect("campaign-rules", name)
-    return campaign_page(request, campaign, "annotation/campaigns/rules.html", {"form": form})
+        return redirect(f"{reverse('campaign-rules', args=[name])}{'#' if form.part else ''}{form.part}")
+    context = {"form": form, "parts": RulesForm.parts(campaign, form)}
+    return campaign_page(request, campaign, "annotation/campaigns/rules.html", context)
 
 
 @manager_required

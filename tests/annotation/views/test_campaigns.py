@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.campaigns.lifecycle import NO_MOVE
 from annotation.enums import CampaignState, FlagKind
-from annotation.forms.campaigns import WRONG_NAME
+from annotation.forms.campaigns import WRONG_NAME, RulesForm
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Label, Membership
 from annotation.people.accounts import add_person
@@ -246,6 +246,23 @@ def test_nonsense_rules_change_nothing(world, manager, wrong) -> None:
     assert page.has("refused") and len(page.errors) == 1
     assert Campaign.objects.values_list("lease_minutes").get() == (15,)
     assert not AuditEntry.objects.filter(act="rules-set").exists()
+
+
+def test_each_part_of_the_rules_is_saved_by_itself(world, manager) -> None:
+    page = read(manager.get(RULES))
+    shown = {
+        part: {one["name"] for one in page.one(part).walk() if one.tag in ("input", "select")}
+        for part in RulesForm.PARTS
+    }
+    assert set().union(*shown.values()) == {*SAME, "part", "csrfmiddlewaretoken"}
+    assert all(set(names) <= shown[part] for part, (_, names) in RulesForm.PARTS.items())
+    response = manager.post(RULES, {"part": "cost", "hourly_rate": "18.5", "currency": "USD"})
+    assert response["Location"] == f"{RULES}#cost"
+    assert Campaign.objects.values_list("hourly_rate", "currency", "lease_minutes").get() == (18.5, "USD", 15)
+    assert AuditEntry.objects.get(act="rules-set").details.keys() == {"hourly_rate", "currency"}
+    refused = read(manager.post(RULES, {"part": "cost", "hourly_rate": "-1", "currency": "USD", "lease_minutes": "20"}))
+    assert [part for part in RulesForm.PARTS if refused.one(part).errors] == ["cost"]
+    assert Campaign.objects.values_list("hourly_rate", "lease_minutes").get() == (18.5, 15)
 
 
 def test_same_rules_are_no_act(world, manager) -> None:
