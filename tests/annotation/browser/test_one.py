@@ -518,6 +518,8 @@ def test_what_is_refused_and_asked_is_in_sight_at_200_percent(world, open_page, 
         assert zone["y"] <= box["y"] and box["y"] + box["height"] <= zone["y"] + zone["height"], selector
         assert box["width"] > 40 and box["height"] > 12, selector
 
+    for part in ("#link", "#passage", "#why"):
+        is_whole(part)
     press(page, "y")
     shows(page.locator("#link-error"), "no-link")
     for part in ("#link", "#link-error", "#passage", "#why"):
