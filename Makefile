@@ -75,7 +75,7 @@ test: development
 test-slow: development
 	OMP_NUM_THREADS=1 $(PY) -m pytest -m slow -n 2 --dist loadfile --no-loadscope-reorder $(ARGS) || [ $$? -eq 5 ]
 
-# Needs PostgreSQL; twenty minutes.
+# Needs PostgreSQL; ten to twenty minutes.
 test-timing: development
 	$(PY) -m pytest -m timing -s $(ARGS)
 
