@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from uuid import uuid4
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
 
 KEEP_ALIVE = 1.5  # seconds; gunicorn closes a connection that has been idle for two
 
@@ -47,3 +52,14 @@ class Browser:
         self.used = time.perf_counter()
         self.retry_after = float(response.headers.get("Retry-After") or 0)
         return response.status, answer, 1000 * (self.used - begin)
+
+
+@contextmanager
+def chromium(address: str, session: str, **options: Any) -> Iterator[BrowserContext]:
+    """Yield Chromium with a session at an address, 1,280 px wide. `options` are those of Playwright's contexts."""
+    from tests.chromium import launched
+
+    with launched() as browser:
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+        yield context

@@ -25,6 +25,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.browser import chromium  # noqa: E402
 from benchmarks.queue_load import server  # noqa: E402
 from benchmarks.report import Summary, write_section  # noqa: E402
 from benchmarks.scratch import scratch_site  # noqa: E402
@@ -122,15 +123,8 @@ def visit(context: Any, url: str) -> dict[str, float] | None:
 
 def measure(address: str, session: str, paths: list[str], repeats: int) -> dict[str, dict[str, float]]:
     """Return the medians of each page that has a chart."""
-    from playwright.sync_api import sync_playwright
-
-    from tests.chromium import ARGUMENTS, find
-
     found: dict[str, dict[str, float]] = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, bypass_csp=True)
-        context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    with chromium(address, session, bypass_csp=True) as context:
         for path in paths:
             if visit(context, address + path) is None:  # the figures are computed and kept now
                 continue
@@ -138,7 +132,6 @@ def measure(address: str, session: str, paths: list[str], repeats: int) -> dict[
             found[path] = {key: median(one[key] for one in visits) for key in visits[0]}
             found[path]["least"] = min(one["painted"] for one in visits)
             print(path, {key: round(value, 1) for key, value in found[path].items()}, flush=True)
-        browser.close()
     return found
 
 
@@ -148,7 +141,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="every page once; nothing written")
     parser.add_argument("--fb15k237", action="store_true", help="the published pool of FB15k-237 instead of the demo")
     args = parser.parse_args()
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's own loop is no reason for Django to refuse
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     name, title, what, pool, graph = DEMO
     with scratch_site() if args.fb15k237 else nullcontext():

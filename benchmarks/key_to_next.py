@@ -23,6 +23,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.browser import chromium  # noqa: E402
 from benchmarks.queue_load import make_campaign, make_people, server  # noqa: E402
 from benchmarks.report import Summary, write_section  # noqa: E402
 from benchmarks.scratch import scratch_site  # noqa: E402
@@ -53,14 +54,7 @@ MEASURE = """() => {
 
 def measure(address: str, session: str, view: str, count: int) -> np.ndarray:
     """Return the milliseconds of each press, float[count]."""
-    from playwright.sync_api import sync_playwright
-
-    from tests.chromium import ARGUMENTS, find
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    with chromium(address, session) as context:
         page = context.new_page()
         page.add_init_script(f"localStorage.setItem('triplepool:view', '{view}')")
         page.goto(f"{address}/campaigns/load/annotate")
@@ -76,7 +70,6 @@ def measure(address: str, session: str, view: str, count: int) -> np.ndarray:
             pressed += 1
         page.locator("[data-unsaved]").wait_for(state="hidden", timeout=60_000)
         taken = np.array(page.evaluate("taken"), dtype=float)
-        browser.close()
     assert not np.isnan(taken).any(), f"{np.isnan(taken).sum()} presses brought no next question"
     return taken
 
@@ -107,7 +100,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="25 answers a view; nothing written")
     args = parser.parse_args()
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's own loop is no reason for Django to refuse
     found = run(25 if args.quick else 200)
     table = ["| view | presses | median, ms | p95, ms | longest, ms |", "|---" * 5 + "|"]
     for view, taken in found.items():

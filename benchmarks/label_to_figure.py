@@ -23,6 +23,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.browser import chromium  # noqa: E402
 from benchmarks.chart_pages import session_of_a_manager  # noqa: E402
 from benchmarks.queue_load import server  # noqa: E402
 from benchmarks.report import Summary, write_section  # noqa: E402
@@ -42,21 +43,15 @@ WATCH = """() => {
 
 def measure(pool: Pool, address: str, session: str, judgements: int) -> list[float]:
     """Return the seconds from each judgement to its figures."""
-    from playwright.sync_api import sync_playwright
-
     from annotation.enums import Verdict
     from annotation.models import Judgement
     from core import clock
     from evaluation.overview.rankings import page_version
-    from tests.chromium import ARGUMENTS, find
 
     rng, taken = np.random.default_rng(1), []
     turn = {Verdict.POSITIVE: Verdict.NEGATIVE, Verdict.NEGATIVE: Verdict.POSITIVE}
     rows = list(Judgement.objects.filter(pool=pool, verdict__in=turn).order_by("pk")[: 2 * judgements])
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=ARGUMENTS)
-        context = browser.new_context(viewport={"width": 1280, "height": 900}, bypass_csp=True)
-        context.add_cookies([{"name": "sessionid", "value": session, "url": address}])
+    with chromium(address, session, bypass_csp=True) as context:
         page = context.new_page()
         page.goto(f"{address}/pools/{pool.name}/evaluation")
         page.wait_for_selector("#figures > *")
@@ -69,7 +64,6 @@ def measure(pool: Pool, address: str, session: str, judgements: int) -> list[flo
             page.wait_for_function("(wanted) => wanted in window.seen", arg=wanted, timeout=60_000)
             if i:  # the first one finds nothing in memory
                 taken.append(page.evaluate("(wanted) => window.seen[wanted]", wanted) / 1000 - begin)
-        browser.close()
     return taken
 
 
@@ -78,7 +72,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="10 judgements; nothing written")
     args = parser.parse_args()
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's own loop is no reason for Django to refuse
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     with scratch_site():
         from django.contrib.auth import get_user_model

@@ -121,8 +121,9 @@ class RulesForm(PageForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         set_rows(self, "contact", managers().order_by("username"))
-        self.part = self.data.get("part", "")
-        if self.part in self.PARTS:
+        asked = self.data.get("part", "")
+        self.part = asked if asked in self.PARTS else ""  # it goes into an address
+        if self.part:
             kept = self.PARTS[self.part][1]
             self.fields = {name: field for name, field in self.fields.items() if name in kept}
 

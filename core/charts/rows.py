@@ -51,9 +51,9 @@ def rows(data: Data, width: float, *, bars: bool = False) -> Drawing:
             values += end
     area, named = _area(data, names, [slots] * len(names), values, width, below_key)
     body = [top_key, _names(named, area), axes(area, _value_axis(data))]
-    moved = _apart(every, named, area) if together else {}
+    moved = _apart(every, named, area) if together else None
     groups = [
-        _bars(one, named, area, data) if bars else _dots(one, i, named, area, data, moved if together else None)
+        _bars(one, named, area, data) if bars else _dots(one, i, named, area, data, moved)
         for i, one in enumerate(every)
     ]
     if together and len(every) > 1:

@@ -21,7 +21,7 @@ from evaluation.measures.registry import parse_measure
 from evaluation.measures.values import means, values
 
 MOST = 4  # answers of a question whose 2^n - 1 subsets are computed in advance
-ROOM = 2  # times the rows of the table: these subsets have at most so many rows, or MOST is less
+ROOM = 2  # these subsets may have this many times the rows of the table; if they have more, MOST is lowered
 EXACT = 1 << 24  # below it float32 adds whole numbers without rounding
 ANSWERS = np.array([number.bit_count() for number in range(1 << MOST)])  # in a subset, by its number
 

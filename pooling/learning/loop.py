@@ -146,7 +146,7 @@ class _Run:
         self.epoch, self.best_epoch, self.seconds = 0, 0, 0.0
         self.best_mrr: float | None = None
         self.history: list[dict[str, Any]] = []
-        self.stopped_early = self.is_cut = False
+        self.stopped_early = False
         # of the epoch that is being trained: batches that are done, and the sum of their losses
         self.batch, self.total = 0, torch.zeros((), device=device)
         self.generators: list[torch.Tensor] = []  # states of a resumed epoch
@@ -193,7 +193,7 @@ class _Run:
                 self.best_epoch, self.best_mrr = self.epoch, mrr
             row = {"epoch": self.epoch, "loss": loss, "validation_mrr": mrr, "seconds": self.seconds}
             self.history = [*self.history, row]
-            self.stopped_early = self.is_cut or (self.epoch < epochs and self.is_over(self.seconds - before))
+            self.stopped_early = self.stopped_early or (self.epoch < epochs and self.is_over(self.seconds - before))
             self.asked.on_epoch(self.epoch, lambda: Scorer(self.spec, self.model, self.device))
             self.started = time.monotonic() - self.seconds  # what others do with an epoch is no training
             self.save(is_best)
@@ -254,7 +254,7 @@ class _Run:
                 self.model.post_parameter_update()
                 self.total, self.batch = self.total + loss.detach(), i + 1
                 if limit and i + 1 < size and time.monotonic() - self.started > limit:
-                    self.is_cut = True
+                    self.stopped_early = True
                     break
                 if i + 1 < size and time.monotonic() - self.reported > REPORT_SECONDS:
                     self.report(epoch, (i + 1) / size, self.finite(self.total / self.batch, epoch))

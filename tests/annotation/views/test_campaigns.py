@@ -265,6 +265,13 @@ def test_each_part_of_the_rules_is_saved_by_itself(world, manager) -> None:
     assert Campaign.objects.values_list("hourly_rate", "lease_minutes").get() == (18.5, 15)
 
 
+@pytest.mark.parametrize("part", ["nothing", "cost\r\nX: y", "//evil.example"])
+def test_a_part_that_there_is_not_is_all_rules_and_in_no_address(world, manager, part) -> None:
+    response = manager.post(RULES, SAME | {"part": part, "lease_minutes": "20"})
+    assert (response.status_code, response["Location"]) == (302, RULES)
+    assert Campaign.objects.values_list("lease_minutes").get() == (20,)
+
+
 def test_same_rules_are_no_act(world, manager) -> None:
     manager.post(RULES, SAME)
     assert read(manager.get(RULES)).messages == [told.saved([])]
