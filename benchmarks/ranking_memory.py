@@ -23,6 +23,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.processes import resident
 from benchmarks.report import write_section
 from pooling.questions.kernel import answers_csr, questions_of
 from pooling.scoring.ranking import score_questions
@@ -32,14 +33,6 @@ from pooling.systems import get_model
 SIZES = (15_000, 150_000, 1_500_000)
 DIM, RELATIONS, TRIPLES, REPEATS = 128, 20, 256, 3
 LIMIT = 512  # MiB
-
-
-def resident(key: str) -> float:
-    """Return VmRSS or VmHWM of this process in MiB."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{key}:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"/proc/self/status has no {key}")
 
 
 def measure(entities: int) -> dict[str, Any]:

@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "config.compression.CompressPages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.caching.KeepPrivate",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -149,13 +150,21 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {
-    "default": dj_database_url.parse(
-        os.environ.get("DATABASE_URL", f"sqlite:///{VAR / DATABASE}"), conn_max_age=60, conn_health_checks=True
+_database_url = os.environ.get("DATABASE_URL", "")
+try:
+    _database = dj_database_url.parse(
+        _database_url or f"sqlite:///{VAR / DATABASE}", conn_max_age=60, conn_health_checks=True
     )
-}
+except ValueError:
+    _database = {}
+if _database.get("ENGINE") not in ("django.db.backends.sqlite3", "django.db.backends.postgresql"):
+    raise ImproperlyConfigured(  # without the value, which has a password
+        "DATABASE_URL is no address of a database: write postgresql://USER:PASSWORD@HOST:5432/NAME, or leave it out "
+        "for SQLite. In the password, write each of : / ? # @ % as in a web address: @ is %40."
+    )
+DATABASES = {"default": _database}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    if "DATABASE_URL" not in os.environ:
+    if not _database_url:
         make_database(VAR / DATABASE)
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
@@ -329,13 +338,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"text": {"format": "%(message)s"}, "json": {"()": "core.logs.JsonLines"}},
-    "filters": {"refused": {"()": "core.logs.OneLineForRefused"}},
+    "filters": {"refused": {"()": "core.logs.OneLineForRefused"}, "secrets": {"()": "core.logs.WithoutSecretLinks"}},
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "level": "WARNING",
             "formatter": LOG_FORMAT,
-            "filters": ["refused"],
+            "filters": ["refused", "secrets"],
         }
     },
     "root": {"handlers": ["console"], "level": "WARNING"},

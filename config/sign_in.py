@@ -13,7 +13,7 @@ from axes.models import AccessAttempt, AccessLog
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.views import LoginView, redirect_to_login
 from django.db.models import Sum
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
@@ -55,6 +55,13 @@ class WithoutPasswords:
         if name == "invitation" and not request.user.is_authenticated:
             return redirect_to_login(request.path)
         return None
+
+
+class SignIn(LoginView):
+    def get_success_url(self) -> str:
+        """Return the address to go on to, never this page: for somebody signed in, Django answers that with 500."""
+        address = super().get_success_url()
+        return self.get_default_redirect_url() if address == self.request.path else address
 
 
 class SignInForm(AuthenticationForm):

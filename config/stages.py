@@ -29,7 +29,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("questions", "Questions", "annotation", "pool-questions", False, "The words in which people are asked."),
     Stage("labels", "Labels", "annotation", "campaign", False, "Two blind labels for each triple, by two people."),
     Stage("adjudication", "Adjudication", "annotation", "campaign", False, "A third person, where two labels differ."),
-    Stage("qrels", "Qrels", "evaluation", "export", False, "A frozen, versioned set of judgements."),
+    Stage("qrels", "Judgements", "evaluation", "export", False, "The labels frozen as qrels, in versions."),
     Stage("measures", "Results", "evaluation", "evaluation", False, "How systems compare, sparse and completed."),
     Stage("test-set", "Test set", "evaluation", "export", False, "The completed test set, ready to take away."),
 )

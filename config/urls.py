@@ -2,12 +2,12 @@
 
 from django.conf import settings
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from annotation.people.accounts import managers
-from config.sign_in import ADD_MANAGER, AdminSignInForm, SignInForm
+from config.sign_in import ADD_MANAGER, AdminSignInForm, SignIn, SignInForm
 from core.api.views import Nothing, with_slash
 
 admin.site.login_form = AdminSignInForm
@@ -19,7 +19,7 @@ handler500 = "config.problems.failed"
 urlpatterns = [
     path(
         "login",
-        LoginView.as_view(
+        SignIn.as_view(
             redirect_authenticated_user=True,
             authentication_form=SignInForm,
             extra_context={

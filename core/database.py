@@ -37,9 +37,19 @@ def held(*rows: Model) -> None:
     Deletion locks its row too (evaluation/keeping/removal.py). Both lock graphs, then systems, then pools: pass them in
     that order.
     """
-    for row in rows:
-        if not type(row)._base_manager.select_for_update(no_key=True).filter(pk=row.pk):
+    for row in rows:  # request.user is a proxy: its type is not the model
+        if not row._meta.model._base_manager.select_for_update(no_key=True).filter(pk=row.pk):
             raise gone(row)
+
+
+def one_at_a_time(what: str) -> None:
+    """Wait until no other transaction does `what`, and keep others waiting until this one ends.
+
+    For a check that no row and no constraint stands for. SQLite has one writer at a time anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [what])
 
 
 def gone(row: Model) -> GoneError:

@@ -1,6 +1,6 @@
 """Write logs as lines of JSON (LOG_FORMAT=json), each with the request or job that it belongs to.
 
-In either format, a request that cannot be served as it was sent is one line.
+In either format, a request that cannot be served as it was sent is one line, and no line has a secret link.
 """
 
 import json
@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
+
+from django.urls import Resolver404, resolve
 
 # what each line of this thread says besides its message; a value that is a function is asked when a line is written
 FIELDS: ContextVar[dict[str, Any]] = ContextVar("FIELDS", default={})  # noqa: B039 (never changed, only replaced)
@@ -40,6 +42,22 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class WithoutSecretLinks(logging.Filter):
+    """Take the secret out of the address of a link that works for whoever has it, in lines about a request to it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        if request is None or not isinstance(record.args, tuple):
+            return True
+        try:
+            secret = resolve(request.path_info).kwargs.get("token")
+        except Resolver404:
+            return True
+        if isinstance(secret, str):  # the UUID of an upload lets nobody in but the person whose it is
+            record.args = tuple(one.replace(secret, "…") if isinstance(one, str) else one for one in record.args)
+        return True
 
 
 class OneLineForRefused(logging.Filter):

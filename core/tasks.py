@@ -34,7 +34,10 @@ def work(self: Any, *, queue: str) -> None:
 
 @contextlib.contextmanager
 def _sigterm_gives_back() -> Iterator[None]:
-    """Let SIGTERM stop the job at its next step, with its checkpoint written, instead of killing this process."""
+    """Let SIGTERM stop the job at its next step, with its checkpoint written, instead of killing this process.
+
+    Nor does a second SIGTERM kill it: the pool would start another process, which would take the job once more.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -42,7 +45,8 @@ def _sigterm_gives_back() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if not LEAVING.is_set():
+            signal.signal(signal.SIGTERM, before)
 
 
 @signals.worker_init.connect

@@ -57,7 +57,7 @@ def test_locks_hold_the_same_versions_with_their_hashes(lock: str):
     locked = dict(re.findall(r"^([\w.-]+)(?:\[\w,-]+)?==([^ ;\\]+)", text, re.MULTILINE))
     entries = re.split(r"^(?=[\w.-]+(?:\[[\w,-]+\])?==)", text, flags=re.MULTILINE)[1:]
     assert len(entries) > 50 and all("--hash=sha256:" in entry for entry in entries)
-    train = {"torch", "pykeen", "class-resolver", "safetensors"}
+    train = {"torch", "pykeen", "class-resolver", "safetensors", "numba"}
     left_out = {"site": train, "cpu": {"torch"}, "cuda": set()}[lock]
     for name, one in pins("requirements.txt").items():
         if name not in left_out:

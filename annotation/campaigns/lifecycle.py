@@ -86,7 +86,7 @@ def open_campaign(
         campaign.pool = pool
         plans = [plan_next_batch(campaign), plan_audit_batch(campaign, audit, seed) if audit else None]
         batches = make_batches(campaign, [plan for plan in plans if plan], progress)
-        about = f"{batches[0].size} triples to judge"
+        about = f"{batches[0].size:,} triples to judge"
         if len(batches) > 1:
             about += f", {batches[1].size} of an audit sample"
         record(created_by, AnnotationAct.CAMPAIGN_OPENED, pool=pool, about=about)

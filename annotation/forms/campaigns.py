@@ -58,6 +58,12 @@ class RulesForm(PageForm):
         "people": ("Language and contact", ("language", "contact")),
     }
 
+    @classmethod
+    def called(cls, field: str) -> str:
+        """Return what a rule is called within a sentence, without its unit."""
+        label = str(cls.base_fields[field].label).partition(",")[0]
+        return label[0].lower() + label[1:]
+
     evidence_rule = forms.ChoiceField(
         label="Evidence link required",
         choices=EvidenceRule.choices,
@@ -95,7 +101,7 @@ class RulesForm(PageForm):
         min_value=0,
         max_value=100_000,
         required=False,
-        help_text="What an hour of active time costs. The overview then shows the cost so far and to come. Annotators "
+        help_text="What an hour of active time costs. Progress then shows the cost so far and to come. Annotators "
         "and researchers don't see it.",
     )
     currency = forms.RegexField(
@@ -322,6 +328,14 @@ class LabelForm(PageForm):
         label=_("Why was the other answer wrong?"), choices=[("", _("in your words")), *Cause.choices], required=False
     )
     comment = forms.CharField(label=_("Comment"), max_length=2000, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Ask why an answer is can't tell, as the page does on which it is given."""
+        asked: dict[str, Any] = super().clean() or {}
+        given = asked.get("comment", "").strip() or asked.get("cause")
+        if asked.get("answer") == Answer.CANT_TELL and not given and "comment" not in self.errors:
+            self.add_error("comment", _("Say in a few words why you can’t tell."))
+        return asked
 
 
 class ReportLabelForm(PageForm):

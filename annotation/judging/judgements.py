@@ -20,6 +20,7 @@ from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, S
 from annotation.models.slot import ADJUDICATION
 from annotation.sources.verified import verified
 from core import clock
+from core.database import one_at_a_time
 from core.files.artifacts import sha256_of
 from core.files.lines import LinesError
 from pooling.graphs.opening import open_graph
@@ -199,6 +200,7 @@ def import_labels(pool: Pool, path: Path) -> ImportReport:
     """
     report, touched = ImportReport(), set[int]()
     with transaction.atomic():
+        one_at_a_time(f"import labels into pool {pool.pk}")  # the second of two of one file knows the first's lines
         sha256 = _sha256(path)
         known = set(ImportedLabel.objects.filter(file_sha256=sha256).values_list("triple_id", "line"))
         file = {"file_name": path.name, "file_sha256": sha256}

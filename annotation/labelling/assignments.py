@@ -103,13 +103,20 @@ class _SlotAssignment(Assignment):
     def answer_late(self) -> SurplusReason | None:
         if self.slot.number == ADJUDICATION:
             if self.item.state != ItemState.DISPUTED:
-                return SurplusReason.OVER
+                return self._decided_by() or SurplusReason.OVER
             if self.item.flags.filter(holds_item=True, replied_at=None).exists():
                 raise AnswerRefused(_("This dispute waits for a reply to a report; it is given out again after that."))
         if self._take():
             return None
         own = Slot.objects.filter(item=self.item, annotator=self.user).exclude(labels=None)
         return SurplusReason.TWICE if own.exists() else SurplusReason.LATE
+
+    def _decided_by(self) -> SurplusReason | None:
+        """Return the reason if the dispute was decided, by this person or by somebody else; None: it ended without."""
+        decider = self.slot.labels.values_list("annotator", flat=True).first()
+        if decider is None:
+            return None
+        return SurplusReason.TWICE if decider == self.user.pk else SurplusReason.LATE
 
     def _take(self) -> bool:
         """Take the slot if nobody has it and this person has no other slot of the item."""

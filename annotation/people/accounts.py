@@ -20,6 +20,7 @@ from annotation.labelling.queue import release_all
 from annotation.models import Campaign, Invitation, Membership
 from annotation.people.names import has_unseen, looks_like_one_of, skeleton
 from core import clock
+from core.database import one_at_a_time
 from core.people.audit_log import record
 from core.people.roles import CampaignRole, SiteRole
 from core.people.tokens import revoke_all
@@ -85,20 +86,22 @@ def make_account(username: str, password: str | None, email: str = "") -> User:
         raise PersonError(NO_NAME.format(username, _("erased people have such names.")))
     if has_unseen(user.username):
         raise PersonError(NO_NAME.format(username, User.username_validator.message))
-    if User.objects.filter(username__iexact=user.username).exists():
-        raise PersonError(NAME_TAKEN.format(username))
-    if looks_like_one_of(user.username, User.objects.values_list("username", flat=True).iterator()):
-        raise PersonError(LOOKS_TAKEN.format(username))
-    user.set_password(password)
-    try:
-        user.full_clean()
-    except ValidationError as error:
-        raise PersonError(NO_NAME.format(username, " ".join(error.messages))) from error
-    try:
-        with transaction.atomic():
-            user.save()
-    except IntegrityError as error:
-        raise PersonError(_("The name {!r} was taken a moment ago: choose another.").format(username)) from error
+    user.set_password(password)  # which takes a while, so before the lock
+    with transaction.atomic():
+        one_at_a_time("make an account")  # of names that only look alike, no constraint refuses the second
+        if User.objects.filter(username__iexact=user.username).exists():
+            raise PersonError(NAME_TAKEN.format(username))
+        if looks_like_one_of(user.username, User.objects.values_list("username", flat=True).iterator()):
+            raise PersonError(LOOKS_TAKEN.format(username))
+        try:
+            user.full_clean()
+        except ValidationError as error:
+            raise PersonError(NO_NAME.format(username, " ".join(error.messages))) from error
+        try:
+            with transaction.atomic():
+                user.save()
+        except IntegrityError as error:
+            raise PersonError(_("The name {!r} was taken a moment ago: choose another.").format(username)) from error
     return user
 
 

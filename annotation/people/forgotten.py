@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
@@ -17,6 +18,7 @@ from annotation.models import PasswordRequest
 from annotation.people.accounts import new_password_path
 from annotation.people.invitations import send
 from core import clock
+from core.database import one_at_a_time
 from core.people.languages import chosen_language
 
 HOUR = timedelta(hours=1)
@@ -35,10 +37,12 @@ def sends_links() -> bool:
 def ask(email: str, ip_address: str | None, *, now: datetime | None = None) -> PasswordRequest:
     """Keep and return a request for a worker; PersonError if too many came from this network address."""
     now = now or clock.now()
-    recent = PasswordRequest.objects.filter(ip_address=ip_address, created_at__gt=now - HOUR)
-    if recent.count() >= PER_ADDRESS:
-        raise PersonError(TOO_MANY)
-    return PasswordRequest.objects.create(email=folded(email), ip_address=ip_address, created_at=now)
+    with transaction.atomic():
+        one_at_a_time(f"ask for a password link from {ip_address}")  # or all of many at once count the same few
+        recent = PasswordRequest.objects.filter(ip_address=ip_address, created_at__gt=now - HOUR)
+        if recent.count() >= PER_ADDRESS:
+            raise PersonError(TOO_MANY)
+        return PasswordRequest.objects.create(email=folded(email), ip_address=ip_address, created_at=now)
 
 
 def answer_next(now: datetime | None = None) -> bool:

@@ -182,7 +182,8 @@ def erase(user: User, *, by: User | None = None) -> str:
     """
     accounts.check_may_change(user, by)
     with transaction.atomic():
-        user = User.objects.select_for_update().get(pk=user.pk)
+        # no_key: an answer on its way holds its slot and needs the key of its person when it ends
+        user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if accounts.is_erased(user):
             raise PersonError(_("The personal data of this account are erased already."))
         if accounts.is_last_manager(user):

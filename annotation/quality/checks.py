@@ -238,16 +238,22 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
 
 
 def _add_gold(campaign: Campaign, rows: Sequence[GoldRow], by: User | None) -> GoldAdded:
-    present = set(campaign.golds.values_list("head", "relation", "tail"))
-    new = {row[:3]: row for row in rows if row[:3] not in present}  # by triple: a repeated one is added once
     asked = _asked(campaign)
     with transaction.atomic():
+        _one_by_one(campaign)
+        present = set(campaign.golds.values_list("head", "relation", "tail"))
+        new = {row[:3]: row for row in rows if row[:3] not in present}  # by triple: a repeated one is added once
         Gold.objects.bulk_create(
             Gold(campaign=campaign, created_by=by, side=_side(triple, asked), **dict(zip(_GOLD, row, strict=True)))
             for triple, row in new.items()
         )
         record(by, AnnotationAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
+
+
+def _one_by_one(campaign: Campaign) -> None:
+    """Wait, within a transaction, until nobody else adds checks to this campaign; what they added is read after it."""
+    Campaign.every.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
 
 
 def _asked(campaign: Campaign) -> set[Question]:
@@ -286,6 +292,7 @@ def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
     )
 
 
+@transaction.atomic
 def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None) -> int:
     """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
 
@@ -296,6 +303,7 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
         raise CampaignError(f"{person.username} is not a member of this campaign: add them first.")
     if size < 1:
         raise CampaignError("A sample has at least one judgement.")
+    _one_by_one(campaign)
     rng = np.random.default_rng([seed, campaign.pool_id, person.pk])
     choices = recheck_choices(campaign, person).order_by("triple")
     halves = [
@@ -310,12 +318,11 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
     chosen = [(triple, Answer.YES) for triple in halves[0][:positive]]
     chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
     items = {item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])}
-    with transaction.atomic():
-        sample = {"campaign": campaign, "kind": CheckKind.RECHECK, "person": person}
-        Check.objects.bulk_create(
-            Check(**sample, item=item, expected=answer, order=item.order)
-            for item, answer in ((items[triple], answer) for triple, answer in chosen)
-        )
-        about = f"{len(chosen)} judgements"
-        record(by, AnnotationAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=about, seed=seed)
+    sample = {"campaign": campaign, "kind": CheckKind.RECHECK, "person": person}
+    Check.objects.bulk_create(
+        Check(**sample, item=item, expected=answer, order=item.order)
+        for item, answer in ((items[triple], answer) for triple, answer in chosen)
+    )
+    about = f"{len(chosen)} judgements"
+    record(by, AnnotationAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=about, seed=seed)
     return len(chosen)

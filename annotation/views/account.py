@@ -12,6 +12,7 @@ from django.contrib.auth import views as auth
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -102,12 +103,20 @@ class PasswordChange(auth.PasswordChangeView):
         return super().get_form_kwargs() | {"is_password": partial(is_own_password, self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        unlock(username=form.user.get_username())  # forget earlier wrong passwords
+        with transaction.atomic():
+            user = User.objects.select_for_update().get(pk=form.user.pk)
+            typed = form.cleaned_data["old_password"]
+            if user.password != form.user.password and not user.check_password(typed):  # another change was faster
+                form.add_error("old_password", form.error_messages["password_incorrect"])
+                return self.form_invalid(form)
+            form.user = user  # Django saves all columns: they must not be those from before the lock
+            response = super().form_valid(form)
+        unlock(username=user.get_username())  # forget earlier wrong passwords
         messages.success(
             self.request,
             gettext("The password is changed. You are signed out everywhere else, and your API tokens are revoked."),
         )
-        return super().form_valid(form)
+        return response
 
 
 class Forgotten(auth.PasswordResetView):
@@ -142,8 +151,16 @@ class NewPassword(auth.PasswordResetConfirmView):
         return user if isinstance(user, User) and user.is_active else None
 
     def form_valid(self, form: Any) -> HttpResponse:
-        response = super().form_valid(form)
-        unlock(username=form.user.username)  # forget earlier wrong passwords
+        token = self.request.session.get(auth.INTERNAL_RESET_SESSION_TOKEN)
+        with transaction.atomic():
+            user = User.objects.select_for_update().filter(pk=form.user.pk, is_active=True).first()
+            # Django checked the token before the lock: of several requests at once, the first uses it up
+            if user is None or not self.token_generator.check_token(user, token):
+                self.validlink = False
+                return self.render_to_response(self.get_context_data())
+            form.user = user
+            response = super().form_valid(form)
+        unlock(username=user.username)  # forget earlier wrong passwords
         return response
 
 

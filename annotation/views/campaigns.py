@@ -148,7 +148,7 @@ def rules(request: SignedInRequest, name: str) -> HttpResponse:
     form = RulesForm.of(campaign, posted(request))
     changed = attempt(form, lambda asked: set_rules(campaign, **asked, by=request.user))
     if changed is not None:
-        messages.success(request, told.saved(changed))
+        messages.success(request, told.saved([RulesForm.called(name) for name in changed]))
         return redirect(f"{reverse('campaign-rules', args=[name])}{'#' if form.part else ''}{form.part}")
     context = {"form": form, "parts": RulesForm.parts(campaign, form)}
     return campaign_page(request, campaign, "annotation/campaigns/rules.html", context)

@@ -23,6 +23,7 @@ from urllib.parse import SplitResult, urlsplit
 import psycopg
 import redis
 
+from benchmarks.processes import children_of
 from benchmarks.queue_load import ROOT, free_port
 from tests.postgres import own_database
 
@@ -96,7 +97,7 @@ class Child:
     def processes(self) -> list[int]:
         """Return the ids of the processes that this one forked."""
         try:
-            return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+            return children_of(self.pid)
         except OSError:
             return []
 

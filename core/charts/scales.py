@@ -56,6 +56,8 @@ def scale_of(values: Iterable[Any], axis: dict[str, Any], start: float, end: flo
         found.append(0.0)
     low, high = axis["range"] if axis.get("range") else _ends(found)
     counts = not axis.get("range") and high - low > 2 and all(v.is_integer() for v in found)
+    if axis.get("rangemode") == "tozero" and not axis.get("range") and not any(found):  # no bar has a height
+        low, high, counts = 0.0, 1.0, True
     step = _step((high - low) / wanted, whole=counts)
     if not axis.get("range") and not axis.get("tight"):
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from django.db import transaction
+from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from core import clock
@@ -43,21 +44,31 @@ def working() -> tuple[Job, Progress] | None:
 
 
 @contextmanager
-def fenced(*, further: bool = True) -> Iterator[None]:
+def fenced(*, further: bool = True, brief: bool = False) -> Iterator[None]:
     """Open a transaction in which the present attempt keeps its job; outside of jobs, a usual transaction.
 
     What it writes is kept for the next attempt, so the job got further: deaths of earlier workers count no more. Give
-    further=False for a write that every attempt starts with. Raise JobCancelled, with nothing written, if the job went
-    to another attempt or is over.
+    further=False for a write that every attempt starts with, and brief=True if the block computes nothing: PostgreSQL
+    then ends the session of a process that is paused within it, whose locks the next attempt would wait for. Raise
+    JobCancelled, with nothing written, if the job went to another attempt or is over.
     """
     at_work = working()
     job = at_work[0] if at_work else None
     with transaction.atomic():
         if job is not None and not own_row(job).exists():
             raise JobCancelled
+        if job is not None and brief and connection.vendor == "postgresql":
+            _end_if_idle(settings.JOB_SILENT_SECONDS)
         yield
         # last, so that the row is locked for no longer than the commit takes
         if job is not None:
             written: dict[str, Any] = {"heartbeat_at": clock.now()} | ({"deaths": 0} if further else {})
             if not own_row(job).update(**written):
                 raise JobCancelled
+
+
+def _end_if_idle(seconds: float) -> None:
+    """Let PostgreSQL end the session if this transaction asks nothing for so long."""
+    with connection.cursor() as cursor:
+        limit = f"{round(seconds * 1000)}ms"
+        cursor.execute("SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [limit])

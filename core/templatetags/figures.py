@@ -1,5 +1,6 @@
 """Template filters that write numbers."""
 
+import re
 from typing import Any
 
 from django import template
@@ -57,8 +58,8 @@ def share(part: float | None, whole: float | None) -> str:
 @register.filter(is_safe=True)
 @stringfilter
 def units(text: str) -> str:
-    """Keep numbers and their % on one line."""
-    return text.replace(" %", "\u00a0%")
+    """Keep numbers and their %, and categories of relations (1-N), on one line."""
+    return re.sub(r"\b([1N])-([1N])\b", "\\1\u2011\\2", text.replace(" %", "\u00a0%"))
 
 
 @register.filter

@@ -63,7 +63,7 @@ def by_labels(context: Context) -> list[Section]:
         Section(
             "accumulation-tau",
             "Against the order of all judgements",
-            "How much of the present order was there after each part of the judgements."
+            "How far the order after each part of the judgements agrees with the current one."
             " A measure that reaches 1 early and stays there did not need the rest for its order.",
             f"{caption} Kendall's tau-b between the orders of the systems; ties count for neither side.",
             [tau_table(context, curve, taus, "accumulation-tau", whole, STEP, counts)],
@@ -85,7 +85,7 @@ def _settled(context: Context, curve: LabelGrowth) -> str:
         return f"By {first.label} the order still changes with the last {last:,} judgements."
     if at == 0:
         return f"By {first.label} the order before any judgement is that of all {judged:,} judgements, throughout."
-    return f"By {first.label} the order is the present one from {int(curve.labels[at]):,} of {judged:,} judgements on."
+    return f"By {first.label} the order is the current one after {int(curve.labels[at]):,} of {judged:,} judgements."
 
 
 def _yield(curve: LabelGrowth, caption: str) -> Section:

@@ -192,10 +192,11 @@ def _finding(decided: Decided, every: Decisions) -> str:
     blind = max(every.accuracy, 1 - every.accuracy)
     worse = [name for name, value in zip(names, accuracy, strict=True) if value <= blind]
     told = f"{names[best]} decides best: {100 * accuracy[best]:.1f} % of {decided.judged.n:,} triples are right."
-    if worse:
-        answer, are = "true" if every.accuracy > 0.5 else "false", "are" if len(worse) > 1 else "is"
-        told += f" {words(worse)} {are} no better than calling every triple {answer} ({100 * blind:.1f} %)."
-    return told
+    if not worse:
+        return told
+    who = f"{words(worse)} {'are' if len(worse) > 1 else 'is'} no" if len(worse) < len(names) else "None is"
+    answer = "true" if every.accuracy > 0.5 else "false"
+    return f"{told} {who} better than calling every triple {answer} ({100 * blind:.1f} %)."
 
 
 def _by_halves(decided: Decided) -> Section:

@@ -19,7 +19,7 @@ LICENCE_HELP = "An SPDX identifier such as CC-BY-4.0, LicenseRef-NAME for terms 
 FORMATS = (("tsv", "TSV: head, relation, tail, label"), ("trec", "TREC qrels: question id, 0, entity, relevance"))
 
 
-AS_IT_WAS = "Left out: as it was called. Letters, digits, - and _."
+AS_IT_WAS = "Empty: the name that it had. Letters, digits, - and _."
 NO_GRADES = ("", "no: 1 is positive, 0 negative")
 
 

@@ -125,7 +125,7 @@ def edit_terms(qrels: Qrels, changed: str, user: User | None = None, **given: Un
     fields = checked_terms(given)
     with transaction.atomic():
         held(qrels.pool)
-        now = terms_of(qrels)
+        now = terms_of(Qrels.objects.get(pk=qrels.pk))  # `qrels` may have been read before another's version was there
         kept = {name: getattr(now, name) for name in ("licence", "citation", "creators", "url")}
         if kept | fields == kept:
             raise UserError(f"Nothing is another in the terms of {qrels}: version {now.version} says the same.")

@@ -15,6 +15,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from core.callbacks import TellStage
+from core.database import named_once
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, sha256_of
@@ -122,12 +123,16 @@ def create_study(name: str, options: StudyOptions, user: User | None = None) -> 
     if len(name) > LONGEST_NAME:
         raise StudyError(f"{name!r} is too long for a study's name: {LONGEST_NAME} characters at most.")
     options.check()
-    with transaction.atomic():
+
+    def check() -> None:
         if Study.objects.filter(name=name).exists():
             raise StudyError(f"There is a study {name} already: choose another name, or go on with that one.")
         taken = [graph_name(name, d) for d in options.densities]
         if found := Graph.objects.filter(name__in=taken).values_list("name", flat=True):
             raise StudyError(f"There is a graph {found[0]} already: choose another name for the study.")
+
+    check()
+    with named_once(check):
         record(user, EvaluationAct.STUDY_MADE, about=name)
         return Study.objects.create(name=name, options=options.to_json(), created_by=user)
 

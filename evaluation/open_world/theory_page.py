@@ -66,7 +66,7 @@ def chosen_numbers(settings: TheorySettings) -> Section:
     return Section(
         "numbers",
         "At these settings",
-        "What each metric is expected to report. Were nothing missing and all else wrong, each would report ℓ itself.",
+        "What each metric is expected to report. With no missing answer and all others wrong, each would report ℓ.",
         f"N = {settings.n}, β = {settings.beta:g}, ℓ = {settings.strength:g}, ρ = {signed(rho)}. Simulation:"
         f" {repeats:,} questions, {ENTITIES:,} entities; slope without correlation.",
         [table],

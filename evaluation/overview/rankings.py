@@ -23,7 +23,8 @@ from evaluation.statistics.bootstrap import Interval, PlaceIntervals, bootstrap_
 from pooling.models import Pool
 from pooling.systems.shown_names import shown_name
 
-BESIDE = ("judged@10", "bpref")
+COVERAGE = "judged@10"  # more of it is no better system
+BESIDE = (COVERAGE, "bpref")
 TOP = 10
 SHARES = tuple(state.key for state in LEGEND)
 TAKEN = ("seeds", "training", "systems")  # the settings that the overview takes beside its measure
@@ -114,9 +115,10 @@ def leader(found: list[RankChange], measure: Measure) -> str:
         return f"{system_words(p.system for p in first)} tie as best by {measure.label}." if first else ""
     best = first[0]
     told = f"{shown_name(best.system)} is best by {measure.label} ({best.completed_value:.4f})"
-    if best.high is None or best.high <= 1:
+    if best.low is None or best.high is None or best.high <= 1:
         return f"{told}."
-    return f"{told}, but with other questions it could be {ordinal(round(best.high))} (95 % interval of its place)."
+    span = f"{ordinal(round(best.low))} to {ordinal(round(best.high))}"
+    return f"{told}. Its place is not certain: {span} if other questions were drawn (95 % interval)."
 
 
 def sentence(found: list[RankChange], measure: Measure, tau: dict[str, Any], new_positives: int) -> str:
@@ -260,7 +262,7 @@ def _rows(content: dict[str, Any]) -> list[dict[str, Any]]:
     sparse, current = content["seeds"]["systems"], content["current"]
     completed, reasons = current["systems"], current["reasons"]
     best = {}
-    for name in RANKING:
+    for name in {*RANKING, *BESIDE} - {COVERAGE}:
         values = [row[name] for row in completed.values() if row[name] is not None]
         best[name] = (max if parse_measure(name).higher_is_better else min)(values) if values else None
 

@@ -152,7 +152,7 @@ def _questions(counts: StageCounts) -> Summary:
     if not counts.to_people:
         return Summary(State.NOT_STARTED)
     asked, unread = counts.relations_asked, counts.relations_unread
-    figures = [Count("relations asked about", asked), Count("read or written by a person", asked - unread, asked)]
+    figures = [Count("relations asked about", asked), Count("ready to ask", asked - unread, asked)]
     if n := counts.relations_without_words:
         whose = "1 relation whose name is not a word" if n == 1 else f"{n:,} relations whose names are not words"
         return Summary(State.ATTENTION, figures, Step(f"Write the questions of {whose}.", write_address(counts.pool)))

@@ -39,7 +39,7 @@ from pooling.models import Pool
 
 # Seeds, full test and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
-FORM = 26  # of the content: one more whenever numbers or words of figures change
+FORM = 28  # of the content: one more whenever numbers or words of figures change
 KEPT = 300  # figures of a pool: those that were computed longest ago go
 CLAIM = timedelta(seconds=15)  # after which a computation counts as dead
 BUSY = "Somebody else's visit is computing this right now. Load the page again in a moment."

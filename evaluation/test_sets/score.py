@@ -12,6 +12,9 @@ from urllib.parse import quote
 
 import numpy as np
 
+if {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
+    sys.exit()
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
 
 

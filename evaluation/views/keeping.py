@@ -82,19 +82,20 @@ def _delete(
 ) -> HttpResponse:
     """Show what goes with the subject, or delete it once its name is typed; `named` is what its breadcrumbs name."""
     form, problem = TypedNameForm(posted(request), expected=subject.name), ""
+    called = named.get("shown_name", subject.name)
     if form.is_valid():
         try:
             removal.remove(subject, request.user)
         except UserError as error:
             problem = str(error)
         else:
-            messages.success(request, DELETED.format(subject.name))
+            messages.success(request, DELETED.format(called))
             return redirect(after)
     preview = removal.preview(subject)
     shown: dict[str, object] = {"subject": subject, "preview": preview, "form": form, "page": page, "problem": problem}
     named_pages = [(name, *_HELD_BY[kind]) for kind, name in preview.held_by]
     shown["held_by"] = [(words.format(name), reverse(at, args=[name])) for name, words, at in named_pages]
-    shown["archive_url"] = _archive_url(subject)
+    shown |= {"archive_url": _archive_url(subject), "called": called}
     return render(request, "evaluation/keeping/delete_confirm.html", {**named, **shown})
 
 

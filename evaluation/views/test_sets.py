@@ -92,8 +92,9 @@ def _rows(pool: Pool) -> list[dict[str, Any]]:
         terms = qrels.last_terms
         archives = [archive_row(export, terms.version) for export in qrels.exports.all()]
         is_live = any(one["job"] and not one["job"].is_over and not one["there"] for one in archives)
+        has_one = is_live or any(one["there"] for one in archives)
         of_terms = {"licence": in_words(terms.licence), "part": f"archives-{qrels.pk}"}
-        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live} | of_terms)
+        rows.append({"qrels": qrels, "archives": archives, "is_live": is_live, "has_one": has_one} | of_terms)
     for row in rows[:1]:  # the one primary button: the newest qrels are written, then downloaded
         there = [one for one in row["archives"] if one["there"]]
         row["primary"] = "" if row["is_live"] else there[0] if there else "write"

@@ -124,7 +124,7 @@ class PoolForm(PageForm):
         help_text="By relation, each relation has the same share of the seeds as of test. Popularity is that of the"
         f" rarer of two entities, in training triples: {', '.join(band_names())}.",
     )
-    seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
+    seed = forms.IntegerField(label="Random seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = seeds_file_field("build_pool")
     filters = filters_field()
 
@@ -221,7 +221,7 @@ class GrowthForm(PageForm):
     )
     count = forms.IntegerField(label="Number of seeds to add", min_value=1, required=False)
     stratify = forms.ChoiceField(label="Stratify", required=False, choices=STRATIFIED_BY)
-    seed = forms.IntegerField(label="Seed of the sample", initial=42, min_value=0, required=False)
+    seed = forms.IntegerField(label="Random seed of the sample", initial=42, min_value=0, required=False)
     seeds_file = seeds_file_field("extend_pool", " Seeds that the pool has are skipped.")
 
     def __init__(self, pool: Pool, *args: Any, **kwargs: Any) -> None:

@@ -93,7 +93,7 @@ class TrainForm(SettingsForm):
         error_messages={"required": "Choose at least one system."},
     )
     seeds = forms.IntegerField(
-        label="Seeds",
+        label="Random seeds",
         initial=1,
         min_value=1,
         max_value=20,

@@ -1,9 +1,9 @@
 """Define what a source of a graph returns to the importer, and how it reports problems."""
 
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ import numpy.typing as npt
 from core.errors import TooLargeError, UserError
 from pooling.enums import GraphSource, Split
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MAX_PROBLEMS = 20  # shown at once
 MOST_PROBLEMS = 10_000  # counted, of one kind in one file
 MAX_EXAMPLES = 5  # of one kind in a report
@@ -20,7 +22,17 @@ Codes = npt.NDArray[np.int64]
 
 
 class GraphError(UserError):
-    """Say why a graph is missing or cannot be imported: which file and line, what is wrong, what to do."""
+    """Say why a graph is missing or cannot be imported: which file and line, what is wrong, what to do.
+
+    `problems`: one sentence for each, the first ones; `count`: of all.
+    """
+
+    problems: list[str]
+    count: int
+
+    def __init__(self, message: str, problems: list[str] | None = None, count: int = 1) -> None:
+        super().__init__(message)
+        self.problems, self.count = problems or [message], count
 
 
 class GraphTooLargeError(GraphError, TooLargeError):
@@ -119,7 +131,40 @@ def raise_problems(problems: list[str], count: int = 0) -> None:
         more = count - MAX_PROBLEMS
         least = "at least " if len(problems) >= MOST_PROBLEMS else ""
         rest = [f"… and {least}{more:,} more problems, {least}{count:,} in all."] if more > 0 else []
-        raise GraphError("\n".join(problems[:MAX_PROBLEMS] + rest))
+        raise GraphError("\n".join(problems[:MAX_PROBLEMS] + rest), problems[:MAX_PROBLEMS], count)
+
+
+class Together:
+    """Go on after a GraphError, so that one message can name the problems of all files."""
+
+    def __init__(self) -> None:
+        self.errors: list[GraphError] = []
+
+    def __call__(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+        """Return what a call returns, None where it raises GraphError. What is too large ends everything."""
+        try:
+            return read(*args, **kwargs)
+        except GraphTooLargeError:
+            raise
+        except GraphError as error:
+            if str(error) not in map(str, self.errors):  # a file that is read twice
+                self.errors.append(error)
+            return None
+
+    def raise_any(self) -> None:
+        """Raise what was raised: the only error as it is, several as one with the first problems of all.
+
+        Where files have the same problem, it comes once, after their names.
+        """
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            alike: dict[str, list[str]] = {}
+            for problem in (problem for error in self.errors for problem in error.problems):
+                where, _, what = problem.partition(": ")
+                alike.setdefault(what, []).append(where)
+            told = [f"{', '.join(where)}: {what}" for what, where in alike.items()]
+            raise_problems(told, len(told) + sum(error.count - len(error.problems) for error in self.errors))
 
 
 def printable(line: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pooling.enums import Split
-from pooling.graphs.source_data import GraphError, SideTable, plural
+from pooling.graphs.source_data import GraphError, Problems, SideTable, plural
 from pooling.layouts.layout import Found, LayoutOptions, Triples
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.split_names import split_of
@@ -117,7 +117,7 @@ def _format(source: SourceFiles, path: str) -> str:
     """Return the format of a file of statements, by its ending or, if that tells nothing, by its first lines."""
     ending = PurePosixPath(path).suffix.lower()
     if ending in TEXT and (split_of(path) or len(source.readers) == 1):
-        lines = (line.strip() for line in text_lines(source.read(path), path))
+        lines = (line.strip() for line in text_lines(source.read(path), path, Problems()))  # a look only
         first = list(islice((line for line in lines if line and not line.startswith("#")), LOOKED_AT))
         if not first or not all(map(STATEMENT.fullmatch, first)):
             return ""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pooling.enums import GraphSource, Split
 from pooling.graphs.entity_texts import pattern_problem
-from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, plural, report_entry
+from pooling.graphs.source_data import GraphError, GraphSourceData, SplitRows, Together, plural, report_entry
 from pooling.graphs.tsv import encode
 from pooling.layouts import numbered, plain, published
 from pooling.layouts.doubts import doubts, headers
@@ -77,7 +77,11 @@ def read_layout(
     if asked.link_pattern and (problem := pattern_problem(asked.link_pattern)):
         raise GraphError(f"The link pattern {asked.link_pattern} {problem}.")
     source = open_source(Path(path), name, most)
-    found = next((of for layout in LAYOUTS if (of := layout(source, asked)) is not None), None)
+    together = Together()
+    found = together(_first_layout, source, asked)
+    if together.errors:  # say in one message what is wrong in the files beside the triples too
+        read_side_files(source, Found("", {}), together)
+        together.raise_any()
     if found is None:
         names = ", ".join(list(source)[:5])
         raise GraphError(
@@ -85,10 +89,15 @@ def read_layout(
         )
     found.warnings += headers(found)
     drawn = _draw_missing(found, asked)
-    read_side_files(source, found)
+    read_side_files(source, found, together)
+    together.raise_any()
     found.warnings += doubts(found)
     ignored = [name for name in source if name not in found.used]
     return Reading(found, ignored, drawn, asked.link_pattern)
+
+
+def _first_layout(source: SourceFiles, asked: LayoutOptions) -> Found | None:
+    return next((of for layout in LAYOUTS if (of := layout(source, asked)) is not None), None)
 
 
 def _draw_missing(found: Found, asked: LayoutOptions) -> list[Split]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from pooling.graphs.source_data import GraphError, Problems, SideTable, raise_problems
+from pooling.graphs.source_data import GraphError, Problems, SideTable, Together, raise_problems
 from pooling.graphs.tsv import SIDE_TABLES, split_fields
 from pooling.layouts.layout import Found
 from pooling.layouts.source_files import SourceFiles
@@ -29,32 +29,30 @@ def by_name(source: SourceFiles, name: str) -> str:
     return min(found, key=lambda path: (path.count("/"), path), default="")
 
 
-def read_side_files(source: SourceFiles, found: Found) -> None:
-    """Add texts, types, links, domains and templates to what was found, from the first file that has them."""
+def read_side_files(source: SourceFiles, found: Found, together: Together) -> None:
+    """Add texts, types, links, domains and templates to what was found, from the first file that has them.
+
+    What is wrong in them goes to `together`.
+    """
     problems: list[str] = []
     own = {stem: _own(source, stem, found, problems) for stem in SIDE_TABLES}
-    raise_problems(problems)
+    together(raise_problems, problems)
 
     def codex(name: str, key: str) -> SideTable | None:
-        return _codex(source, name, key, found)
+        return together(_codex, source, name, key, found)
 
-    found.labels = (
-        found.labels or own["entity_labels"] or _pairs(source, LABELS, found) or codex("entities.json", "label")
-    )
-    found.types = found.types or own["entity_types"] or _pairs(source, TYPES, found) or _codex_types(source, found)
+    def pairs(names: tuple[str, ...]) -> SideTable | None:
+        return together(_pairs, source, names, found)
+
+    found.labels = found.labels or own["entity_labels"] or pairs(LABELS) or codex("entities.json", "label")
+    found.types = found.types or own["entity_types"] or pairs(TYPES) or together(_codex_types, source, found)
     found.domain_range = found.domain_range or own["relation_domain_range"]
     found.templates = found.templates or own["relation_templates"]
     found.relation_labels = (
-        found.relation_labels
-        or own["relation_labels"]
-        or _pairs(source, RELATION_LABELS, found)
-        or codex("relations.json", "label")
+        found.relation_labels or own["relation_labels"] or pairs(RELATION_LABELS) or codex("relations.json", "label")
     )
     found.descriptions = (
-        found.descriptions
-        or own["entity_descriptions"]
-        or _pairs(source, DESCRIPTIONS, found)
-        or codex("entities.json", "description")
+        found.descriptions or own["entity_descriptions"] or pairs(DESCRIPTIONS) or codex("entities.json", "description")
     )
     found.aliases = found.aliases or own["entity_aliases"]
     found.links = found.links or own["entity_links"] or codex("entities.json", "wiki")

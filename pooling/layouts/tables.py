@@ -41,25 +41,26 @@ class TextTable:
         return SEPARATORS[self.separator].join(self.rows[row])
 
 
-def decoded(data: bytes, file: str) -> str:
-    """Return text; GraphError names the lines that are not UTF-8."""
+def decoded(data: bytes, file: str, problems: Problems | None = None) -> str:
+    """Return text. Lines that are not UTF-8 are added to `problems`; without it, GraphError names them."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        problems = Problems()
+        told = Problems() if problems is None else problems
         for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
             try:
                 line.decode()
             except UnicodeDecodeError as error:
                 what = f"byte 0x{line[error.start]:02x} is not UTF-8: save the file as UTF-8."
-                problems.add(file, number, what, printable(line))
-        problems.raise_any()
-        raise
+                told.add(file, number, what, printable(line))
+        if problems is None:
+            told.raise_any()
+        return data.decode("utf-8-sig", errors="replace")
 
 
-def text_lines(data: bytes, file: str) -> list[str]:
-    """Return the lines of a text, whatever ends them."""
-    text = decoded(data, file).replace("\r\n", "\n")
+def text_lines(data: bytes, file: str, problems: Problems | None = None) -> list[str]:
+    """Return the lines of a text, whatever ends them; as to `problems`, see `decoded`."""
+    text = decoded(data, file, problems).replace("\r\n", "\n")
     return (text if "\n" in text else text.replace("\r", "\n")).split("\n")
 
 
@@ -88,9 +89,13 @@ def read_table(
     least this many columns. `header`: "yes" or "no"; "" finds out whether the first line names columns. Empty lines,
     and columns beyond `least` that are empty in every line, are left out.
 
-    Lines with another number of fields are added to `problems` and left out; without it, GraphError names them.
+    Lines with another number of fields are added to `problems` and left out. Where lines are not UTF-8, they alone are
+    added, and the table is empty. Without `problems`, GraphError names them.
     """
-    every = text_lines(data, file)
+    before = problems.count if problems else 0
+    every = text_lines(data, file, problems)
+    if problems and problems.count > before:  # what it holds may be anything
+        return TextTable(file, separator or "tab", (), [], [])
     numbers = [i for i, line in enumerate(every, 1) if i > skip and line.strip()]
     lines = [every[i - 1] for i in numbers]
     if not lines:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from pooling.enums import Split
-from pooling.graphs.source_data import GraphError, Problems, plural
+from pooling.graphs.source_data import GraphError, Problems, Together, plural
 from pooling.layouts.layout import LayoutOptions, Triples
 from pooling.layouts.source_files import SourceFiles
 from pooling.layouts.tables import ROLES, TextTable, check_count, read_table, roles_of, text_lines
@@ -25,19 +25,22 @@ def read_splits(
     left out.
     """
     counted = {split: _has_count(source.read(path), path) for split, path in paths.items()}
-    problems = Problems()
-    tables = {
-        split: _table(source.read(path), path, options, counted[split], problems) for split, path in paths.items()
-    }
+    problems, together = Problems(), Together()
+    tables = {}
+    for split, path in paths.items():
+        table = together(_table, source.read(path), path, options, counted[split], problems)
+        if table is not None:
+            tables[split] = table
     usual = options.columns or order or sniffed_order(tables.values(), all(counted.values()))
     found = {split: _triples(table, options, usual, problems) for split, table in tables.items()}
-    problems.raise_any()
+    together(problems.raise_any)
+    together.raise_any()
     return found
 
 
 def _has_count(data: bytes, file: str) -> bool:
     """Return whether the first line is a number alone, above lines of several fields."""
-    lines = [line for line in text_lines(data, file) if line.strip()]
+    lines = [line for line in text_lines(data, file, Problems()) if line.strip()]  # what is no text is told later
     return len(lines) > 1 and lines[0].strip().isdecimal() and not lines[1].strip().isdecimal()
 
 

@@ -5,6 +5,7 @@ to the database before the import. An upload is its person's alone, and is swept
 """
 
 import json
+import os
 import re
 import shutil
 import uuid
@@ -37,6 +38,7 @@ MOST_FILES = 50  # sent at once; an archive may hold more
 AT_ONCE = 20_000  # triples that are imported in the request, which takes about a second; more are a job
 KEPT = timedelta(days=1)
 ON_SERVER = "Import a larger graph on the server: the command is import_graph (Help, Commands)."
+NOT_KEPT = "The uploaded files are not kept any more: upload them again."
 INDEX, FILES = "upload.json", "files"
 
 
@@ -134,8 +136,12 @@ def sweep_uploads(*, dry: bool = False) -> int:
 
 def read_upload(upload: Upload, options: LayoutOptions) -> Reading:
     """Read the files of an upload; GraphError says what is wrong, and names no folder of this machine."""
-    upload.folder.touch()  # it is in use: swept a day from now
-    return read_layout(upload.source, options, name=upload.called, most=MOST_BYTES)
+    try:
+        # it is in use: swept a day from now. Not touch(): that makes a file where another import deleted the folder
+        os.utime(upload.folder)
+        return read_layout(upload.source, options, name=upload.called, most=MOST_BYTES)
+    except FileNotFoundError as error:
+        raise GraphError(NOT_KEPT) from error
 
 
 def import_upload(upload: Upload, name: str, options: LayoutOptions, unseen: str, user: User) -> Graph | Job:
@@ -159,7 +165,7 @@ def run_import(job: Job, progress: Progress) -> None:
     upload = find_upload(asked["upload"], job.created_by) if job.created_by else None
     if graph is None:
         if upload is None:
-            raise GraphError("The uploaded files are not kept any more: upload them again.")
+            raise GraphError(NOT_KEPT)
         progress.report("read files", 0, 1)
         given = asked["options"]
         options = LayoutOptions(**{**given, "shares": tuple(given["shares"])})

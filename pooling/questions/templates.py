@@ -8,6 +8,7 @@ from pooling.questions.relation_names import CONTROL
 
 MAX_LENGTH = 500
 _SLOTS = re.compile(r"\{subject\}|\{object\}")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class TemplateError(UserError):
@@ -48,6 +49,9 @@ def _problems(name: str, text: str, needs: tuple[str, ...], forbids: str = "") -
 
 
 def fill(template: str, subject: str, object: str) -> str:
-    """Return the template with both names filled in, in one pass: braces inside a name stay as they are."""
+    """Return the template with both names filled in, in one pass: braces inside a name stay as they are.
+
+    Signs of Unicode that would turn round the rest of the question, as U+202E in a name, are left out.
+    """
     names = {"{subject}": subject, "{object}": object}
-    return _SLOTS.sub(lambda slot: names[slot.group()], template)
+    return _TURNING.sub("", _SLOTS.sub(lambda slot: names[slot.group()], template))

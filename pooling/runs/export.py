@@ -14,7 +14,16 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
 from pooling.questions.kernel import questions_from_keys
-from pooling.runs.files import RunError, TopK, question_ids, read_ranks, read_returned, read_topk, returned_keys
+from pooling.runs.files import (
+    RunError,
+    TopK,
+    newer_than,
+    question_ids,
+    read_ranks,
+    read_returned,
+    read_topk,
+    returned_keys,
+)
 from pooling.runs.kernel import places
 from pooling.runs.trec_write import run_pieces, trec_word
 from pooling.scoring.merged_lists import Merged, merge
@@ -77,6 +86,15 @@ class Whole(NamedTuple):
 
 
 def _whole(run: Run) -> Whole:
+    """Read a run of one moment: begin anew if another took its place while its files were read."""
+    while True:
+        whole = _read_whole(run)
+        if (newer := newer_than(run)) is None:
+            return whole
+        run = newer
+
+
+def _read_whole(run: Run) -> Whole:
     graph = open_graph(run.system.graph)
     came_alone = run.system.is_a_file and returned_keys(run) is not None  # not with a test set
     held = read_returned(run) if came_alone else read_ranks(run)

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.database import gone
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, writing
 from core.files.parquet import numbers, read_parquet
@@ -196,7 +197,10 @@ _cache: dict[tuple[int, str, str], Any] = {}
 
 
 def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True) -> Any:
-    """Return `read` of a run, or of the run that took its place; with `keep` it stays in memory until that changes."""
+    """Return `read` of a run, or of the run that took its place; GoneError if it was deleted meanwhile.
+
+    With `keep`, what was read stays in memory until the run changes.
+    """
     key = (run.pk, run.sha256, name)
     if key in _cache:
         return _cache[key]
@@ -205,9 +209,11 @@ def cached(run: Run, name: str, read: Callable[[Run], Any], *, keep: bool = True
     try:
         found = read(run)
     except (ArtifactError, FileNotFoundError):
-        if (newer := newer_than(run)) is None:
-            raise
-        return cached(newer, name, read, keep=keep)
+        if (newer := newer_than(run)) is not None:
+            return cached(newer, name, read, keep=keep)
+        if not Run.every.filter(pk=run.pk).exists():
+            raise gone(run) from None
+        raise
     if keep:
         _cache[key] = found
     return found
@@ -278,7 +284,7 @@ def read_ranks(run: Run) -> RankRows:
 
 def read_returned(run: Run) -> RankRows:
     """Read the rank rows of everything that an imported run returned, pooled or not."""
-    return _read_rows(run, RETURNED)
+    return cached(run, "all returned", lambda run: _read_rows(run, RETURNED), keep=False)
 
 
 def returned_keys(run: Run) -> np.ndarray | None:

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from core import clock
+from core.database import held
 from core.enums import LIVE
 from core.errors import UserError
 from core.files.artifacts import artifact_path, json_bytes
@@ -86,13 +88,15 @@ def create_upload(graph: Graph, user: User, *, name: str, file_name: str, **opti
     if options.get("pool"):
         pool_of_runs(graph, options["pool"])
     sweep_uploads()
-    mine = [one for one in uploads() if one.about["user"] == user.pk and one.outcome() is None]
-    if len(mine) >= MOST_OPEN:
-        raise UploadError(f"You have {len(mine)} uploads that are not finished: finish or delete one of them first.")
     about = {"graph": graph.pk, "user": user.pk, "name": name, "file_name": file_name[:200], **options}
     number = str(uuid.uuid4())
-    (_root() / number).mkdir(parents=True, mode=0o700)
-    share(_name(number), ABOUT, json_bytes(about | {"expires_at": (clock.now() + KEPT).isoformat()}))
+    with transaction.atomic():
+        held(user)  # requests at the same time are counted one by one
+        mine = [one for one in uploads() if one.about["user"] == user.pk and one.outcome() is None]
+        if len(mine) >= MOST_OPEN:
+            raise UploadError(f"You have {len(mine)} uploads that are not finished: finish or delete one first.")
+        (_root() / number).mkdir(parents=True, mode=0o700)
+        share(_name(number), ABOUT, json_bytes(about | {"expires_at": (clock.now() + KEPT).isoformat()}))
     return get_upload(number, user)
 
 

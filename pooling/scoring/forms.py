@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from pooling.scoring.compiled import features_for, write_scores
+
 if TYPE_CHECKING:
     from pooling.systems.spec import SystemSpec
 
@@ -139,12 +141,21 @@ class Euclidean(Link):
 
 
 class Pointwise(Form):
-    """Score by `compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, in blocks of entities."""
+    """Score by `compare(query [B, 1, q], features [1 or B, n, f]) -> [B, n]` + bias, in blocks of entities.
 
-    def __init__(self, compare: Compare) -> None:
-        self.compare = compare
+    `compiled`: the loop of `compiled.py` that does the same on a CPU, or "".
+    """
+
+    def __init__(self, compare: Compare, compiled: str = "") -> None:
+        self.compare, self.compiled = compare, compiled
+
+    def prepare(self, features: Tensor) -> Opt:
+        return features_for(self.compiled, features) if self.compiled else None
 
     def columns(self, query: Tensor, features: Tensor, bias: Opt, prepared: Opt = None, out: Opt = None) -> Tensor:
+        if out is not None and prepared is not None:
+            write_scores(self.compiled, query, prepared, out)
+            return out if bias is None else out.add_(bias)
         limit = BLOCK_FLOATS_CPU if features.device.type == "cpu" else BLOCK_FLOATS_GPU
         step = max(1, limit // max(query.shape[0] * features.shape[1], 1))
         parts = []
@@ -174,4 +185,4 @@ def form_of(spec: SystemSpec, model: Any = None) -> Form:
     assert spec.compare is not None  # checked when the spec was made
     if spec.form == "model":
         return Pointwise(partial(spec.compare, model))
-    return Link(spec.compare) if spec.form == "link" else Pointwise(spec.compare)
+    return Link(spec.compare) if spec.form == "link" else Pointwise(spec.compare, spec.compiled)

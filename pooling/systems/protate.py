@@ -57,6 +57,7 @@ SPEC = SystemSpec(
     features=features,
     form="pointwise",
     compare=compare,
+    compiled="sine",
     small={"loss": "self-adversarial", "margin": 6.0, "num_negatives": 32},
     large={"embedding_dim": 128, "learning_rate": 0.01, "loss": "self-adversarial", "num_negatives": 64, **ADAM},
     zero=("dropout", "n3", "l2"),  # the last number of the query is no coordinate, and angles have no size

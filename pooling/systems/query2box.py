@@ -57,6 +57,7 @@ SPEC = SystemSpec(
     features=features,
     form="pointwise",
     compare=compare,
+    compiled="box",
     factors=factors_of("center", "offset"),
     small={"embedding_dim": 32, "epochs": 10},
     large={

@@ -232,6 +232,7 @@ class SystemSpec(Entry):
     features: Callable[..., tuple[Tensor, Tensor | None]]
     form: str  # a key of FORMS
     compare: Callable[..., Tensor] | None = None  # of the forms link, pointwise and model
+    compiled: str = ""  # of the form pointwise: the loop that does the same on a CPU (`pooling/scoring/compiled.py`)
     needs_train: bool = False
     shared: Callable[[Any], Any] | None = None
     factors: Callable[[Any, Tensor, Tensor, Tensor], list[Tensor]] | None = None

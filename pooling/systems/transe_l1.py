@@ -33,5 +33,6 @@ SPEC = SystemSpec(
     features=features,
     form="pointwise",
     compare=compare,
+    compiled="l1",
     large={"embedding_dim": 128, "learning_rate": 0.003, "batch_size": 256, "num_negatives": 200, **ADAM},
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from core.files.artifacts import ArtifactError, artifact_path
-from core.files.storage import StoreError, delete, local, publish
+from core.files.storage import StoreError, delete, files_below, local, publish
 from core.jobs.fencing import fenced
 from core.jobs.progress import Progress
 from pooling.enums import SystemState
@@ -38,7 +38,7 @@ def take_over(system: System) -> None:
             unfinished = shutil.ignore_patterns("*.part")
             shutil.copytree(artifact_path(old), artifact_path(relative), ignore=unfinished, copy_function=_link)
             publish(relative, replaces=True, last=False)  # nobody may find less in the store than before
-        with fenced(further=False):
+        with fenced(further=False, brief=True):
             System.objects.filter(pk=system.pk).update(state=SystemState.TRAINING, note="", artifact=relative)
     except BaseException as error:
         delete(relative)
@@ -57,27 +57,33 @@ def _link(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-UPLOAD_SECONDS = 300.0  # between two uploads of the checkpoints of a training
+UPLOAD_SECONDS = 300.0  # of training that another machine repeats at most
 
 
 @contextmanager
 def uploads(system: System, progress: Progress) -> Iterator[Callable[[], None]]:
-    """Give a function that uploads the checkpoints if the last time was five minutes ago; upload them at the end too.
+    """Give a function that uploads new checkpoints if five minutes may pass before the next; upload at the end too.
 
-    The end is also a failure, a cancellation and a worker that is stopped. A store that does not answer in between
-    stops no training.
+    Only fresh checkpoints are uploaded: one that waits is up to four minutes old already. The next one is expected
+    after the longest time between two so far. The end is also a failure, a cancellation and a worker that is
+    stopped. A store that does not answer in between stops no training.
     """
-    last = time.monotonic()
+    uploaded = written = time.monotonic()
+    seen, longest = _versions(system), 0.0
 
     def now_and_then() -> None:
-        nonlocal last
-        if time.monotonic() - last < UPLOAD_SECONDS:
+        nonlocal uploaded, written, seen, longest
+        if (found := _versions(system)) == seen:
+            return
+        seen, now = found, time.monotonic()
+        longest, written = max(longest, now - written), now
+        if now + longest - uploaded < UPLOAD_SECONDS:
             return
         try:
             publish(system.artifact, replaces=True, last=False)
         except StoreError as error:
             progress.log(f"the checkpoint was not uploaded, the next one will be: {error}")
-        last = time.monotonic()
+        uploaded = now
 
     try:
         yield now_and_then
@@ -86,6 +92,12 @@ def uploads(system: System, progress: Progress) -> Iterator[Callable[[], None]]:
             publish(system.artifact, replaces=True, last=False)
         raise
     publish(system.artifact, replaces=True)
+
+
+def _versions(system: System) -> set[tuple[str, int, int]]:
+    """Return what tells whether a file of the system's folder was replaced: its name, inode and time of change."""
+    stats = {file.name: file.stat() for file in files_below(artifact_path(system.artifact))}
+    return {(name, stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
 
 
 def not_written(system: System, error: OSError) -> ArtifactError:

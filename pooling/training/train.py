@@ -217,7 +217,7 @@ def train_system(system: System, progress: Progress, on_epoch: OnEpoch | None = 
     with uploads(system, progress) as upload:
         end = _fit(system, progress, on_epoch, upload)
     peak = max(peak_bytes(end["device"]), system.peak_bytes or 0)  # of all attempts
-    with fenced():
+    with fenced(brief=True):
         System.objects.filter(pk=system.pk).update(state=SystemState.TRAINED, peak_bytes=peak, **end)
     system.refresh_from_db()
     mrr = "" if system.validation_mrr is None else f", validation MRR {system.validation_mrr:.4f}"
@@ -293,7 +293,7 @@ def _epoch_writer(system: System, progress: Progress, upload: Callable[[], None]
             # an earlier attempt may have got further than its last checkpoint: those epochs are done again
             history = [epoch for epoch in system.history if epoch["epoch"] < seen[0]["epoch"]] + seen
             row = System.objects.filter(pk=system.pk)
-            with fenced():
+            with fenced(brief=True):
                 row.update(epochs_done=report.epoch, validation_mrr=report.best_mrr, history=history)
         upload()
 

@@ -43,9 +43,8 @@ def pools(request: HttpRequest) -> HttpResponse:
     rows = Pool.objects.select_related("graph").annotate(num_triples=Count("triples"), num_to_people=to_people)
     listed = archivable_page(request, rows.order_by("-created_at", "-id"), "pools")
     working = {job.pool_id: job for job in reversed(work_on(*listed["page"]))}
-    return render(
-        request, "pooling/pools/list.html", listed | {"working": working, "pool_states": pool_states(listed["page"])}
-    )
+    found = {"working": working, "pool_states": pool_states(listed["page"]), "has_graph": Graph.objects.exists}
+    return render(request, "pooling/pools/list.html", listed | found)
 
 
 @manager_required
@@ -55,8 +54,10 @@ def new(request: SignedInRequest) -> HttpResponse:
     POST builds it. With ?part=estimate, or by the button without JavaScript, it only says how large it would be.
     """
     trained = Q(systems__state=SystemState.TRAINED, systems__private=False)
+    training = Q(systems__state__in=(SystemState.WAITING, SystemState.TRAINING), systems__private=False)
     usable = Graph.objects.filter(archived=False)
-    graphs = list(usable.annotate(trained=Count("systems", filter=trained)).order_by("name"))
+    counted = usable.annotate(trained=Count("systems", filter=trained), training=Count("systems", filter=training))
+    graphs = list(counted.order_by("name"))
     chosen = request.POST.get("graph") or request.GET.get("graph")
     ready = sorted(graphs, key=lambda graph: not graph.trained)  # with trained systems first
     graph = next((g for g in ready if g.name == chosen), None) if chosen else next(iter(ready), None)
@@ -109,7 +110,7 @@ def work_on(*pools: Pool) -> list[Job]:
 
 @dataclass(frozen=True)
 class TripleRow:
-    """A pooled triple by the names of its entities and relation, and their ids where these differ, else ""."""
+    """A pooled triple by names, with the ids that differ from them and its findings, the best rank first."""
 
     head: str
     relation: str
@@ -117,7 +118,12 @@ class TripleRow:
     depth: int
     reason: str
     found_by: list[Finding]
-    ids: tuple[str, str, str] = ("", "", "")
+    ids: list[str]
+
+    @property
+    def others(self) -> list[Finding]:
+        """Return the findings after the first."""
+        return self.found_by[1:]
 
 
 def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> list[TripleRow]:
@@ -126,9 +132,9 @@ def readable(triples: list[PooledTriple], pool: Pool, graph: GraphArrays) -> lis
     for triple in triples:
         names = graph.label(triple.head), graph.relation_name(triple.relation), graph.label(triple.tail)
         keys = graph.entities[triple.head], graph.relations[triple.relation], graph.entities[triple.tail]
-        head, relation, tail = (key if key != name else "" for key, name in zip(keys, names, strict=True))
-        found = unpack_provenance(triple.provenance, pool.contributors)
-        rows.append(TripleRow(*names, triple.depth, reason_label(triple.reason), found, (head, relation, tail)))
+        ids = [key for key, name in zip(keys, names, strict=True) if key != name]
+        found = sorted(unpack_provenance(triple.provenance, pool.contributors), key=lambda finding: finding.rank)
+        rows.append(TripleRow(*names, triple.depth, reason_label(triple.reason), found, ids))
     return rows
 
 

@@ -4,6 +4,7 @@ import { Disputes } from "./lib/disputes.js";
 import { RULE, shorten } from "./lib/evidence.js";
 import { givenCard, hasLink, markTaken } from "./lib/given.js";
 import { keyCap } from "./lib/keymap.js";
+import { warningOf } from "./lib/links.js";
 import { message, show, showProblem } from "./lib/messages.js";
 import { Page } from "./lib/page.js";
 import { openAside } from "./lib/side.js";
@@ -11,6 +12,7 @@ import { openAside } from "./lib/side.js";
 const words = document.querySelector("[data-words]").dataset;
 const SAID = { Y: words.yes, N: words.no, "?": words.cantTell };
 const WARNED = { "search-page": words.searchPage, "front-page": words.frontPage };
+const SAME = { "search-page": words.sameSearch, "front-page": words.sameFront };
 const CHOOSE = message("choose-first", words.choose);
 const WRITE = message("write", words.write);
 const NO_REASON = message("no-reason", words.noReason);
@@ -22,6 +24,8 @@ const returning = document.querySelector('[data-act="return"]');
 const causes = [...box.querySelectorAll("[data-cause]")];
 const head = box.querySelector(".causes-head");
 const oneWrong = head.textContent;
+const FITS = ["source", "dated", ""]; // reasons why nobody can tell
+const UNFIT = message("unfit", words.unfit);
 const reopened = document.querySelector("[data-reopened]");
 const page = new Page();
 let given = {}; // the two answers by their names
@@ -44,6 +48,16 @@ function wait(answer) {
   for (const button of causes) button.setAttribute("aria-disabled", String(!answer)); // pressed all the same, they say what comes first
   if (!answer) markCause(null);
   page.bar.mark(answer);
+  askWhy();
+}
+
+// Whether nobody said "can't tell" before: then it blames no answer.
+const isNew = () => chosen === "?" && Object.values(given).every(({ answer }) => answer !== "?");
+
+// What is asked beside the reasons, and which of them fit; the others leave their places empty.
+function askWhy() {
+  head.textContent = isNew() ? words.whyUntold : areEqual() ? words.bothWrong : chosen ? oneWrong : words.then;
+  for (const button of causes) button.classList.toggle("cause-unfit", isNew() && !FITS.includes(button.dataset.cause));
 }
 
 // The reason that is chosen: "" is in words, null is none.
@@ -68,6 +82,13 @@ function areAlike() {
   return hasLink(one) && one.source_url === other?.source_url && one.passage === other.passage;
 }
 
+// What speaks against the link that both answers gave, or null.
+function weakOfBoth() {
+  const [{ source_url: link }] = Object.values(given);
+  const weak = thatGave(link).length > 1 && warningOf(link, one.current().item.sources);
+  return weak ? message(`same-${weak.name}`, SAME[weak.name]) : null;
+}
+
 // Whether both answers are the same: the item was reopened. A decision that confirms them needs no reason.
 const areEqual = () => new Set(Object.values(given).map(({ answer }) => answer)).size === 1;
 const confirms = (answer) => answer !== "?" && areEqual() && Object.values(given)[0].answer === answer;
@@ -82,7 +103,7 @@ function whose() {
   }
   const found = Object.values(given).filter(hasLink).sort((a, b) => "YN?".indexOf(a.answer) - "YN?".indexOf(b.answer));
   if (!found.length || chosen) return null;
-  if (thatGave(found[0].source_url).length > 1) return message("same", words.same);
+  if (thatGave(found[0].source_url).length > 1) return weakOfBoth() ? null : message("same", words.same);
   const each = found.map((one) => words.wouldTake.replace("{answer}", SAID[one.answer]).replace("{name}", one.name));
   return message("would-take", each.join(" · "));
 }
@@ -155,6 +176,7 @@ function decide(value) {
   if (!one.current()) return;
   if (page.isTooFast()) return;
   if (!chosen) return page.say("info", CHOOSE);
+  if (isNew() && !FITS.includes(value)) return page.say("info", UNFIT);
   cause = value;
   page.say("info", null); // the reason is given, whatever becomes of the link
   dropQuote();
@@ -181,7 +203,12 @@ const one = new Disputes(page, words, SAID, {
     for (const answer of item.answers) cards.set(answer.name, givenCard(answer, { answer: words.answer, said: SAID[answer.answer] }, { open, take }));
     document.querySelector("[data-given]").replaceChildren(...cards.values());
     if (areAlike()) [...cards.values()][1].querySelector("[data-take]").parentElement.remove();
-    head.textContent = areEqual() ? words.bothWrong : oneWrong;
+    for (const [at, card] of [...cards.values()].entries()) {
+      const weak = at ? null : weakOfBoth();
+      const line = card.querySelector("[data-weak]");
+      show(line, weak);
+      line.hidden = !weak;
+    }
     reopened.hidden = item.reopened === null;
     reopened.textContent = item.reopened ? words.reopenedFor.replace("{reason}", item.reopened) : words.reopenedOnly;
     reason.value = comment;
@@ -203,6 +230,7 @@ const one = new Disputes(page, words, SAID, {
     choose(answer);
     return false;
   },
+  isAsked: () => Boolean(chosen),
   comment: () => reason.value.trim(),
   value: () => reason.value.trim(),
   extra: () => ({ cause }),

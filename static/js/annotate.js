@@ -56,13 +56,14 @@ const one = new One(page, {
     one.fold.focus(why);
     return false;
   },
+  isAsked: () => isAsked,
   // the reason of can't tell goes with no other answer
   comment(answer) {
     const comment = isAsked ? kept.comment.trim() : why.value.trim();
     isDropped = isAsked && answer !== "?" && !["", comment].includes(why.value.trim());
     return answer === "?" ? why.value.trim() : comment;
   },
-  answered: () => isDropped && page.say("info", DROPPED),
+  answered: () => isDropped && page.sayToo(DROPPED),
   value: () => (isAsked ? kept.comment.trim() : why.value.trim()),
   reason: () => (isAsked ? why.value.trim() : ""),
 });

@@ -12,19 +12,25 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 
-from annotation.errors import AnswerRefused, CampaignError
+from annotation.errors import AnswerRefused, CampaignError, PersonError
 from annotation.labelling import withdraw
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, held_slots, release, release_all, renew
 from annotation.labelling.submit import submit
 from annotation.messages.flags import report
 from annotation.models import Campaign, Item, Label, Slot
+from annotation.people.accounts import is_erased, make_account
+from annotation.people.forgotten import ask
+from annotation.people.own_data import erase
+from annotation.quality.checks import draw_recheck, gold_from_pool
+from pooling.models import SeedTriple
 from tests.annotation.crowd import (
     Death,
     Notes,
@@ -154,6 +160,98 @@ def withdrawn_twice(tabs: int, items: int) -> dict[str, Any]:
     told: list[int] = []
     together([lambda: told.append(withdraw.withdraw_labels(campaign, user).labels)] * tabs)
     return {"told": sorted(told), **standing(campaign)}
+
+
+def erased(items: int) -> dict[str, Any]:
+    """A person erases their account before the transaction of their answer has ended: neither fails."""
+    campaign = make_campaign(items)
+    (user,) = people(campaign, 1)
+    slot, *_ = claim(campaign, user, items)
+    written = threading.Event()
+
+    def label() -> None:
+        with transaction.atomic():
+            answer_slot(user, slot, "Y")
+            written.set()
+            time.sleep(1)  # the other waits now for the slot
+
+    def leave_for_good() -> None:
+        written.wait()
+        erase(user)
+
+    together([label, leave_for_good])
+    gone = is_erased(User.objects.get(pk=user.pk))
+    return {"held": held_slots(campaign, user).count(), "erased": gone, **standing(campaign)}
+
+
+def checks_twice(items: int) -> dict[str, Any]:
+    """Two managers draw the same gold items and re-checks; the second begins before the first has ended."""
+    campaign = make_campaign(items)
+    one, other, expert = people(campaign, 3)
+    for user in (one, other):
+        for slot in claim(campaign, user, items):
+            answer_slot(user, slot, "Y")
+    seeds = [SeedTriple(pool=campaign.pool, head=1_000 + i, relation=0, tail=0) for i in range(3)]
+    SeedTriple.objects.bulk_create(seeds)
+    gold: list[int] = []
+    again: list[int] = []
+
+    def draw_golds() -> None:
+        gold.append(gold_from_pool(campaign, positives=3, negatives=0).added)
+
+    def draw_again() -> None:
+        again.append(draw_recheck(campaign, expert, 4))
+
+    for draw in (draw_golds, draw_again):
+        together(_second_begins_before_the_first_has_ended(draw))
+    return {"gold": gold, "again": again, "checks": campaign.checks.count(), "golds": campaign.golds.count()}
+
+
+def lookalikes() -> dict[str, Any]:
+    """Two people make accounts whose names look alike; the second begins before the first has ended."""
+    names, refused = iter(("Anna", "аnna")), []  # the second with a Cyrillic а
+
+    def make() -> None:
+        try:
+            make_account(next(names), "quite a phrase")
+        except PersonError:
+            refused.append(1)
+
+    together(_second_begins_before_the_first_has_ended(make))
+    return {
+        "made": list(User.objects.filter(username__in=("Anna", "аnna")).values_list("username", flat=True)),
+        "refused": len(refused),
+    }
+
+
+def many_ask(num: int) -> dict[str, Any]:
+    """Ask for links from one network address at once."""
+    taken = []
+
+    def one() -> None:
+        with suppress(PersonError):
+            taken.append(ask("nobody@example.org", "203.0.113.7"))
+
+    together([one] * num)
+    return {"taken": len(taken)}
+
+
+def _second_begins_before_the_first_has_ended(act: Callable[[], None]) -> list[Callable[[], None]]:
+    written = threading.Event()
+
+    def first() -> None:
+        with transaction.atomic():
+            try:
+                act()
+            finally:
+                written.set()
+            time.sleep(1)
+
+    def second() -> None:
+        written.wait()
+        act()
+
+    return [first, second]
 
 
 def busy_tabs(rounds: int, items: int) -> dict[str, Any]:
@@ -291,6 +389,10 @@ SCENES: dict[str, Callable[..., dict[str, Any]]] = {
         two_tabs,
         greedy,
         withdrawn_twice,
+        erased,
+        checks_twice,
+        lookalikes,
+        many_ask,
         busy_tabs,
         adjudicators,
         taking_back,

@@ -13,11 +13,13 @@ import pytest
 from django.conf import settings
 
 from annotation.labelling.queue import MAX_LEASED
+from annotation.people.forgotten import PER_ADDRESS
 from tests.postgres import own_database
 
 COMMON = (
     "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
-    "adjudicators:8:40", "greedy:6:200", "withdrawn_twice:4:24",
+    "adjudicators:8:40", "greedy:6:200", "withdrawn_twice:4:24", "erased:6", "checks_twice:12",
+    "lookalikes", "many_ask:24",
 )  # fmt: skip
 PROGRAM = "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
 Played = dict[str, dict[str, Any]]
@@ -120,6 +122,22 @@ def test_one_person_in_several_tabs_holds_no_more_than_anybody(played) -> None:
 
 def test_labels_withdrawn_twice_at_once_are_told_once(played) -> None:
     assert played["withdrawn_twice"] == {"told": [0, 0, 0, 24], "live": 0, "surplus": 0, "wrong": {}}
+
+
+def test_a_person_who_leaves_while_their_answer_is_written_keeps_it_and_leaves(played) -> None:
+    assert played["erased"] == {"held": 0, "erased": True, "live": 1, "surplus": 0, "wrong": {}}
+
+
+def test_gold_items_and_rechecks_that_two_managers_draw_at_once_follow_each_other(played) -> None:
+    assert played["checks_twice"] == {"gold": [3, 0], "again": [4, 4], "checks": 8, "golds": 3}
+
+
+def test_of_names_that_look_alike_and_are_made_at_once_the_second_is_refused(played) -> None:
+    assert played["lookalikes"] == {"made": ["Anna"], "refused": 1}
+
+
+def test_of_many_who_ask_for_a_password_link_at_once_from_one_address_a_few_are_taken(played) -> None:
+    assert played["many_ask"] == {"taken": PER_ADDRESS}
 
 
 def test_two_answers_at_the_same_moment_see_each_other(played) -> None:

@@ -134,6 +134,13 @@ def test_an_update_forgets_what_was_kept_before() -> None:
     assert (kept.get_data, kept.post_data, kept.failures_since_start) == ("", "", 2)
 
 
+def test_signing_in_never_leads_back_to_the_page_to_sign_in() -> None:
+    client = Client()
+    assert client.post("/login?next=/login", {"username": "ann", "password": PASSWORD})["Location"] == "/"
+    assert (client.get("/login?next=/login").status_code, client.get("/login?next=/login")["Location"]) == (302, "/")
+    assert client.get("/login?next=/account")["Location"] == "/account"
+
+
 def test_the_admin_has_no_password_page_of_its_own() -> None:
     client = Client()
     client.force_login(User.objects.create_superuser("root"))

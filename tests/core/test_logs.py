@@ -9,10 +9,13 @@ import os
 import subprocess
 import sys
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
 
+from annotation.people.accounts import add_person
+from annotation.people.invitations import invite, refusal
 from core.enums import JobState
 from core.jobs import execution
 from core.jobs.execution import execute
@@ -94,12 +97,54 @@ def test_another_format_is_refused():
     assert "LOG_FORMAT is 'xml': set it to json, or leave it out for plain text." in done.stderr
 
 
-def test_a_refused_request_is_one_line_of_the_log_and_a_failure_has_its_traceback(client, monkeypatch):
+@pytest.fixture
+def out(monkeypatch) -> io.StringIO:
+    """Return what goes to the console instead."""
     [console] = [
         one for one in logging.getLogger().handlers if any(isinstance(by, OneLineForRefused) for by in one.filters)
     ]
     out = io.StringIO()
     monkeypatch.setattr(console, "stream", out)
+    return out
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "fails", "line"),
+    [
+        ("/invitations/s3cretlink", False, "Not Found: /invitations/…"),
+        ("/invitations/s3cretlink?again=s3cretlink", False, "Not Found: /invitations/…"),
+        ("/invitations/s3cretlink", True, "Internal Server Error: /invitations/…"),
+        ("/password/new/MQ/s3cretlink", True, "Internal Server Error: /password/new/MQ/…"),
+    ],
+)
+def test_a_secret_link_is_in_no_line_of_the_log(client, monkeypatch, out, address, fails, line):
+    client.raise_request_exception = False
+    if fails:  # before the address is looked up
+        monkeypatch.setattr("config.languages.SpeakLanguage.__call__", lambda *_: 1 // 0)
+    assert client.get(address).status_code == (500 if fails else 404)
+    said = out.getvalue()
+    assert said.splitlines()[0] == line
+    assert "s3cretlink" not in said
+
+
+@pytest.mark.django_db
+def test_a_form_with_an_error_leaves_no_link_that_still_works_in_the_log(client, out):
+    link, secret = invite("researcher")
+    assert client.post(f"/invitations/{secret}", {"username": ""}).status_code == 422
+    assert out.getvalue() == "Unprocessable Entity: /invitations/…\n"
+    assert not refusal(link)
+
+
+@pytest.mark.django_db
+def test_the_address_of_an_upload_that_is_gone_is_a_line_of_the_log_and_no_error(client, out):
+    client.force_login(add_person("mara", "manager")[0])
+    path = f"/import-graph/{uuid4()}"
+    assert client.get(path).status_code == 404
+    assert out.getvalue() == f"Not Found: {path}\n"
+
+
+def test_a_refused_request_is_one_line_of_the_log_and_a_failure_has_its_traceback(client, monkeypatch, out):
     assert client.get("/login", headers={"host": "evil.example"}).status_code == 400
     [said] = out.getvalue().splitlines()
     assert said.startswith("Invalid HTTP_HOST header: 'evil.example'.")

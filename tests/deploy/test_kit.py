@@ -117,6 +117,20 @@ def test_units_are_valid(unit: str, tmp_path: Path):
     assert not own, own
 
 
+def test_two_backups_of_a_day_have_two_names():
+    """The one before an upgrade, and that of the night: a backup overwrites none, so the second one would fail."""
+    unit = (DEPLOY / "systemd" / "triplepool-backup.service").read_text(encoding="utf-8")
+    command = re.search(r"^ExecStart=/bin/sh -c 'exec \S+ backup (.+)'$", unit, re.MULTILINE)
+    assert command
+    names = set()
+    for _ in range(2):
+        names.add(run("sh", "-c", f"echo {command[1].replace('%%', '%')}").stdout.strip())
+        time.sleep(1.1)
+    assert len(names) == 2 and all(
+        re.fullmatch(r"/var/lib/triplepool/backups/triplepool-\S+\.tar\.gz", one) for one in names
+    )
+
+
 # ---------------------------------------------------------------- a site behind nginx, by the entry scripts
 
 
@@ -181,6 +195,7 @@ class Machines:
             (f"/etc/letsencrypt/live/{HOST}/fullchain.pem", str(certificate)),
             (f"/etc/letsencrypt/live/{HOST}/privkey.pem", str(key)),
             ("127.0.0.1:8000", f"127.0.0.1:{self.port}"),
+            ("/var/log/nginx/access.log", str(self.folder / "access.log")),
         ):
             assert old in text, old
             text = text.replace(old, new)
@@ -191,7 +206,7 @@ class Machines:
         user = "user root;" if os.getuid() == 0 else ""  # the folders of a test are its person's alone
         whole.write_text(
             f"{user} daemon off; pid {self.folder}/pid; error_log {self.folder}/error.log; events {{}}"
-            f" http {{ access_log off; {places} {text} }}"
+            f" http {{ {places} {text} }}"
         )
         nginx = str(shutil.which("nginx", path=SBIN))
         checked = run(nginx, "-t", "-c", str(whole))
@@ -266,6 +281,11 @@ def test_the_readme_brings_up_a_site_behind_tls_with_two_workers(machines: Machi
     assert machines.get(script)[2]["Cache-Control"] == "max-age=315360000, public, immutable"
     status, _, headers = machines.get("/login", tls=False)
     assert status == 301 and headers["Location"].startswith(f"https://{HOST}/")
+    for secret in ("/invitations/SECRET", "/password/new/MQ/SECRET", "/login?next=/invitations/SECRET"):
+        for tls in (True, False):
+            assert machines.get(secret, tls=tls)[0] in (200, 301, 404)
+    log = (machines.folder / "access.log").read_text()
+    assert log.count('"GET /login"') == 4 and "SECRET" not in log, log
     assert '"workers": "none for cpu, gpu"' in machines.get("/readyz")[1]
     for machine in ("second", "third"):
         machines.start(str(DEPLOY / "entry"), "worker", "--processes", "1", machine=machine)

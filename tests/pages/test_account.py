@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,6 +17,7 @@ from django.utils import timezone
 from annotation.people.accounts import add_person, password_path
 from annotation.people.forgotten import PER_ADDRESS, TOO_MANY, answer_next
 from annotation.people.own_data import preview_erasure
+from annotation.views.account import NewPassword, PasswordChange
 from annotation.views.people import LAST_MANAGER
 from config.sign_in import ADD_MANAGER, TRIES
 from core.people.tokens import create_token
@@ -130,6 +132,62 @@ def test_a_password_that_is_only_hashed_anew_ends_no_token(world: dict, client, 
     client.post("/login", {"username": "annotator", "password": "look around here"})
     assert User.objects.get(username="annotator").password != before
     assert statuses(tokens) == [200]
+
+
+@pytest.mark.parametrize("same_session", [True, False])
+def test_a_link_used_twice_at_once_sets_one_password_and_tells_the_other(world: dict, monkeypatch, same_session: bool):
+    """The second request comes between the first one's check of the link and its write."""
+    path, first, second = password_path(world["annotator"]), Client(), Client()
+    form = first.get(path, follow=True).redirect_chain[-1][0]
+    if same_session:
+        second.cookies = first.cookies.copy()
+    else:
+        second.get(path, follow=True)
+    answers = []
+
+    def read_form(view: NewPassword, real: Any = NewPassword.get_form_kwargs) -> dict:
+        if len(answers) == 0:
+            answers.append(None)
+            answers[0] = second.post(form, {"new_password1": "of the second", "new_password2": "of the second"})
+        return real(view)
+
+    monkeypatch.setattr(NewPassword, "get_form_kwargs", read_form)
+    answers.append(first.post(form, {"new_password1": PHRASE, "new_password2": PHRASE}))
+    assert answers[0]["Location"] == "/password/new/done"
+    assert has(answers[1], "link-refused")
+    assert User.objects.get(username="annotator").check_password("of the second")
+
+
+def test_a_password_change_undoes_nothing_that_was_done_meanwhile(world: dict, annotator, monkeypatch):
+    typed = {"old_password": "look around here", "new_password1": PHRASE, "new_password2": PHRASE}
+
+    def valid(view: PasswordChange, form: Any, real: Any = PasswordChange.form_valid) -> Any:
+        User.objects.filter(username="annotator").update(is_active=False, email="new@example.org")
+        return real(view, form)
+
+    monkeypatch.setattr(PasswordChange, "form_valid", valid)
+    annotator.post("/account/password", typed)
+    found = User.objects.get(username="annotator")
+    assert (found.is_active, found.email) == (False, "new@example.org")
+
+
+def test_of_two_password_changes_at_once_the_later_is_refused(world: dict, annotator, sign_in, monkeypatch):
+    other, answers = sign_in("annotator"), []
+    typed = {"old_password": "look around here", "new_password1": PHRASE, "new_password2": PHRASE}
+
+    def valid(view: PasswordChange, form: Any, real: Any = PasswordChange.form_valid) -> Any:
+        if not answers:
+            answers.append(None)
+            answers[0] = other.post(
+                "/account/password", typed | {"new_password1": "of the other", "new_password2": "of the other"}
+            )
+        return real(view, form)
+
+    monkeypatch.setattr(PasswordChange, "form_valid", valid)
+    answer = annotator.post("/account/password", typed)
+    assert answers[0]["Location"] == "/account"
+    assert set(refused(answer)) == {"old_password"}
+    assert User.objects.get(username="annotator").check_password("of the other")
 
 
 def statuses(tokens: list[str]) -> list[int]:

@@ -11,7 +11,7 @@ from annotation.enums import AnnotationJob
 from annotation.models import Campaign
 from core.jobs.progress import Progress
 from core.models import Job
-from tests.page import read
+from tests.page import links, read
 from tests.pages.world import make_person, make_pool
 
 URL = "/pools/town-pool/campaign"
@@ -92,3 +92,9 @@ def test_queries_do_not_grow_with_people(count: int, world: dict, manager, djang
         make_person(f"more{i}", campaign=world["campaign"], role="annotator")
     with django_assert_num_queries(21):
         manager.get(URL)
+
+
+def test_progress_links_to_items_for_managers_only(world: dict, manager, sign_in):
+    items = f"{URL}/triples"
+    assert items in links(manager.get(URL))
+    assert items not in links(sign_in("researcher").get(URL))

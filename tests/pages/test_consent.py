@@ -9,7 +9,7 @@ from annotation.models import Campaign, Membership
 from annotation.people.members import fingerprint
 from annotation.views.members import text_saved
 from core.people.languages import choose_language
-from tests.page import element, fields, has, notices, numbers, parse, refused
+from tests.page import content, element, fields, has, notices, numbers, parse, refused
 from tests.pages.world import EVIL
 
 URL = "/campaigns/town-pool/consent"
@@ -47,6 +47,14 @@ def test_a_page_in_german_says_that_the_text_is_in_english(asked, world: dict):
     assert has(asked.get(URL), "in-english")
     Campaign.objects.update(language="de")
     assert not has(asked.get(URL), "in-english")
+
+
+def test_the_text_that_was_agreed_to_has_a_heading_and_says_in_german_that_it_is_in_english(sign_in, world: dict):
+    member = sign_in("adjudicator")
+    headings = [heading.tag for heading in content(member.get(URL)).all() if heading.tag in ("h1", "h2", "h3")]
+    assert headings[:2] == ["h1", "h2"]
+    choose_language(world["adjudicator"], "de")
+    assert has(member.get(URL), "in-english")
 
 
 def test_without_the_box_nobody_has_agreed(asked, world: dict):

@@ -97,7 +97,7 @@ def test_questions_are_done_when_a_person_has_read_or_written_all(graph):
     make_job(PoolingJob.BUILD_POOL, JobState.DONE, pool=pool)
     found = next_status(stage_statuses(stage_counts(pool)))
     assert (found.stage.key, found.step.url) == ("questions", "/pools/town-pool/questions?made=unread")
-    assert figures(pool, "questions") == {"relations asked about": (1, None), "read or written by a person": (0, 1)}
+    assert figures(pool, "questions") == {"relations asked about": (1, None), "ready to ask": (0, 1)}
     assert mark_read(pool, boss) == 1
     assert states(pool)["questions"] == "done"
     assert next_status(stage_statuses(stage_counts(pool))).stage.key == "labels"

@@ -53,7 +53,7 @@ export class Bulk {
     this.rows = open.map((shown) => shown.row);
     this.timer = setTimeout(() => this.send(), WAIT_MS);
     page.say("info", message("bulk", filled(
-      gettext("No for {n} candidates, sent in 10 seconds. Until then, Undo ({key}) takes all of them back."), { n: number(open.length), key: keyCap("u") },
+      gettext("No for {n} rows, sent in 10 seconds. Until then, Undo ({key}) takes all of them back."), { n: number(open.length), key: keyCap("u") },
     )));
     page.changed();
     view.advance(null);
@@ -72,7 +72,7 @@ export class Bulk {
     const rows = this.rows;
     this.rows = [];
     for (const row of rows) if (row.done?.state === "waiting") row.done = null;
-    view.page.say("info", message("reopened", filled(gettext("Taken back: {n} candidates have no answer."), { n: number(rows.length) })));
+    view.page.say("info", message("reopened", filled(gettext("Taken back: {n} rows are open."), { n: number(rows.length) })));
     view.page.changed();
     view.goTo(rows[0].item.slot);
   }

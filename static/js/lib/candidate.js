@@ -220,14 +220,16 @@ export class CandidateRow {
     this.drawLink();
   }
 
-  openWhy() {
+  // with its reason where there is one; isTyped: the person asked for the field
+  openWhy(isTyped = true) {
     if (this.isFixed) return this.sayFixed();
     this.close();
     this.find("[data-row-why]").hidden = false;
     this.view.markBar();
     const { done, item } = this.row;
-    this.why.value = this.view.page.drafts.why.get(item.slot) ?? (done?.given?.answer === "?" ? done.given.comment : "");
-    this.why.focus();
+    this.why.value = done?.given?.answer === "?" ? done.given.comment : this.view.page.drafts.why.get(item.slot) ?? "";
+    if (isTyped) this.why.focus();
+    this.find("[data-row-why]").scrollIntoView({ block: "nearest" }); // the button below the field too
   }
 
   close() {

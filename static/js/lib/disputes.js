@@ -94,6 +94,7 @@ export class Disputes extends One {
     const candidate = item.side === "tail" ? item.object : item.subject;
     button.querySelector("[data-candidate]").textContent = candidate.label;
     button.querySelector("[data-key]").textContent = candidate.key;
+    button.title = `${candidate.label} ${candidate.key}`; // both may be cut
     button.addEventListener("click", () => this.goTo(this.loop.rows.get(item.slot)));
     return button;
   }

@@ -76,12 +76,23 @@ export class Drafts {
     this.ownPassages = new Map(); // slot: of one row
     this.comments = new Map(); // slot: the comment
     this.why = new Map(); // slot: why one can't tell
+    this.sent = new Map(); // group: the links that went out with an answer since the page was loaded
     this.done = new Map(readTab(this.stored, [])); // group: {link, slots}, the last link that went out with an answer, and what was answered in this tab
   }
 
   // The link that an answer to this item takes.
   linkOf(item) {
     return this.own.get(item.slot) || this.question.get(item.group) || "";
+  }
+
+  // The link that was typed for this item, or for its question and went out with no answer yet.
+  unsentLinkOf(item) {
+    return this.own.get(item.slot) || (this.isSpent(item.group) ? "" : this.linkOf(item));
+  }
+
+  // Whether the link of the question went out with an answer: one by one, it is only offered again.
+  isSpent(group) {
+    return this.sent.get(group)?.has(this.question.get(group)) ?? false;
   }
 
   isOwn(item) {
@@ -98,6 +109,10 @@ export class Drafts {
     return this.ownPassages.get(item.slot) ?? (this.isOwn(item) ? "" : this.passages.get(item.group) ?? "");
   }
 
+  unsentPassageOf(item) {
+    return this.ownPassages.get(item.slot) ?? (this.isSpent(item.group) ? "" : this.passageOf(item));
+  }
+
   setPassage(item, passage) {
     this.ownPassages.delete(item.slot);
     if (passage !== this.passageOf(item)) this.ownPassages.set(item.slot, passage);
@@ -112,6 +127,7 @@ export class Drafts {
   }
 
   answered(item, link) {
+    this.sent.set(item.group, new Set(this.sent.get(item.group)).add(link));
     const slots = new Set(this.answeredIn(item.group)).add(item.slot);
     const done = { link: link || this.lastOf(item.group), slots: [...slots] };
     this.done.delete(item.group); // the newest stands last

@@ -15,8 +15,8 @@ const ODD = /[\s\\\p{Cc}\p{Cf}\p{Cs}]/u;
 const SEARCHES = /^(q|query|search|searchterm|search_query)$/i;
 
 const FRONT = message("front-page", gettext("This is the site’s front page. Link to the page that shows it, if there is one."));
-const YES_NEEDS = gettext("A yes needs a link to its evidence: paste the address of the page that shows it.");
-const NO_NEEDS = gettext("A no needs a link to its evidence: paste the address of the page that shows it.");
+const YES_NEEDS = gettext("“Yes” needs a link to its evidence: paste the address of the page that shows it.");
+const NO_NEEDS = gettext("“No” needs a link to its evidence: paste the address of the page that shows it.");
 const SEARCH = message("search-page", gettext("This is a search page. Its results change: link to the page that shows it, if there is one."));
 
 const FEW = 3; // sites that a refusal names; of more it names none

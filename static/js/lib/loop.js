@@ -14,7 +14,7 @@ const FEW = 5; // fewer questions than this in hand: fetch more
 const COUNT = 8;
 const CHANGEABLE = 10; // the server lets the last ten be changed
 
-const RETURNED = message("returned", gettext("Returned: two other people are asked."));
+const RETURNED = message("returned", gettext("Two other people are asked."));
 const REPORTED = message("reported", gettext("Reported. You will find the reply here:"));
 const HELD = message("held", gettext("Reported. The dispute waits until a manager has answered."));
 

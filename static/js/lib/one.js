@@ -11,11 +11,12 @@ import { SAID, filled, gettext } from "./words.js";
 const LONG = 140; // characters of a question in smaller type
 
 const ELSEWHERE = message("elsewhere", gettext("You answered that statement in another tab."));
-const changing = (answer) => message("changing", filled(gettext("Reopened: your answer {answer} counts until you give another. To keep it, give it again or press Esc."), { answer: SAID[answer] }));
+const changing = (answer) => message("changing", filled(gettext("Reopened: your answer {answer} counts until you give another."), { answer: SAID[answer] }));
 const keptAnswer = (answer) => message("kept", filled(gettext("Kept: {answer}. This is another statement."), { answer: SAID[answer] }));
 
 export class One {
-  // more: {shown(item, comment, reason), check(answer), comment(answer), answered(), value(), reason(), extra(), linkChanged()} of the page
+  // more: {shown(item, comment, reason), check(answer), isAsked(), comment(answer), answered(), value(), reason(), extra(), linkChanged()} of the page;
+  // isAsked: whether an answer waits for its reason
   constructor(page, more) {
     this.page = page;
     this.loop = page.loop;
@@ -104,6 +105,7 @@ export class One {
     if (this.link.stays(this.link.put(link))) return;
     this.question.focus(); // out of the field, so that the answer keys work
     if (this.waits) this.page.say("info", thenEnter(SAID[this.waits]));
+    else if (!this.more.isAsked()) this.page.sayFirst(thenAnswer());
   }
 
   // -- questions
@@ -129,8 +131,8 @@ export class One {
     this.question.textContent = item.question;
     this.question.classList.toggle("question-long", item.question.length > LONG);
     this.find("[data-rule]").textContent = RULE[config.evidence_rule];
-    this.link.set(row.done ? row.done.given.source_url : drafts.linkOf(item));
-    this.passage.value = row.done ? row.done.given.passage : drafts.passageOf(item);
+    this.link.set(row.done ? row.done.given.source_url : drafts.unsentLinkOf(item));
+    this.passage.value = row.done ? row.done.given.passage : drafts.unsentPassageOf(item);
     this.link.offer("last", drafts.lastOf(item.group));
     this.link.offer("copied", "");
     this.fillSearches();
@@ -213,7 +215,7 @@ export class One {
   keepDraft() {
     if (!this.row || this.row.done) return;
     this.page.drafts.setOwn(this.row.item, this.link.value);
-    this.page.drafts.setPassage(this.row.item, this.passage.value.trim());
+    if (this.link.value || this.passage.value.trim()) this.page.drafts.setPassage(this.row.item, this.passage.value.trim());
     this.page.drafts.comments.set(this.row.item.slot, this.more.value());
     if (this.more.reason) this.page.drafts.why.set(this.row.item.slot, this.more.reason());
   }

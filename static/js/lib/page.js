@@ -33,13 +33,17 @@ const NO_ADDRESS = message("no-address-pasted", gettext("There is no web address
 
 // How long an answer can be changed, said once in a session; null where it can't.
 const changeable = (minutes, last) => minutes && message("changeable", filled(
-  ngettext("Your last {last} answers can be changed for {n} minute, by Undo or under My labels.", "Your last {last} answers can be changed for {n} minutes, by Undo or under My labels.", minutes), { n: number(minutes), last: number(last) },
+  ngettext("You can change your last {last} answers for {n} minute: by Undo, or under My labels.", "You can change your last {last} answers for {n} minutes: by Undo, or under My labels.", minutes), { n: number(minutes), last: number(last) },
 ));
+
+// Two messages said at once; either may be null.
+const both = (one, other) => (one && other ? message(`${one.name} ${other.name}`, `${one.words} ${other.words}`) : one || other);
 
 const decided = (answer) => message("decided", filled(gettext("Decided: {answer}."), { answer: SAID[answer] }));
 const changed = (before, now) => message("changed-answer", filled(gettext("Changed from {before} to {now}."), { before: SAID[before], now: SAID[now] }));
 
 const NO_UNDO = message("no-undo", gettext("Nothing to undo since this page was loaded."));
+const TOO_LATE = message("late-undo", gettext("Too late to undo: the time to change an answer is over. If one is wrong, report it."));
 
 const find = (selector) => document.querySelector(selector);
 
@@ -66,6 +70,7 @@ export class Page {
     this.view = view;
     const all = {
       undo: () => this.view.undo(),
+      keep: () => this.view.keep(),
       flag: () => this.flag(),
       guidelines: () => this.guidelines.open(),
       keys: () => find('[data-dialog="keys"]').showModal(),
@@ -121,7 +126,8 @@ export class Page {
   // Answers from before the page was loaded are not in its memory; the server still lets them be changed.
   sayNoUndo() {
     const { labels } = this.config.urls;
-    this.say("info", NO_UNDO, labels && { href: labels, label: gettext("My labels") });
+    const isLate = [...this.loop.rows.values()].some((row) => row.done?.state === "over");
+    this.say("info", isLate ? TOO_LATE : NO_UNDO, labels && { href: labels, label: gettext("My labels") });
   }
 
   flag() {
@@ -143,6 +149,11 @@ export class Page {
 
   // -- what the loop says
 
+  // A hint for whoever has given no answer yet.
+  sayFirst(told) {
+    if (!this.loop.history.length) this.say("info", told);
+  }
+
   changed() {
     this.view?.refresh();
     const unsaved = this.loop?.outbox?.count() ?? 0;
@@ -153,14 +164,14 @@ export class Page {
     this.sayLast();
   }
 
-  // One by one, the answer that Undo would open, once the server has it.
+  // One by one, the answer that Undo would open, once the server has it; none while an answer is reopened.
   sayLast() {
     const last = find("[data-last-answer]");
     if (!last || !this.view) return;
     const row = this.view.current();
     const done = this.loop.lastAnswered(row?.done ? row.item.slot : null)?.done;
-    const isTold = this.view.root.dataset.view === "one" && done?.state === "saved";
-    show(last, isTold ? message("saved-answer", filled(gettext("Saved: {answer}"), { answer: SAID[done.given.answer] })) : null);
+    const isTold = this.view.root.dataset.view === "one" && !row?.done && done?.state === "saved"; // beside a reopened answer it would be taken for that one's
+    show(last, isTold ? message("saved-answer", filled(gettext("{answer}, saved"), { answer: SAID[done.given.answer] })) : null);
   }
 
   arrived(campaign) {
@@ -179,7 +190,8 @@ export class Page {
     const isFirst = before === null;
     this.progress.count(isFirst ? 1 : 0, given.active_ms);
     if (!this.isWaiting) this.say("error", null);
-    if (isFirst) this.say("info", this.progress.session === 1 ? changeable(this.config.undo_minutes, this.config.undo_answers) : this.config.role === "adjudicator" ? decided(given.answer) : null);
+    const once = this.progress.session === 1 ? changeable(this.config.undo_minutes, this.config.undo_answers) : null;
+    if (isFirst) this.say("info", both(this.config.role === "adjudicator" ? decided(given.answer) : null, once));
     else this.say("info", before === given.answer ? null : changed(before, given.answer));
     this.drafts.answered(item, given.source_url);
   }
@@ -269,6 +281,13 @@ export class Page {
       line.append(" ", anchor);
     }
     notice.hidden = !told;
+    if (kind === "info") find("[data-act=keep]").hidden = told?.name !== "changing";
+  }
+
+  // What an answer led to beside what is said of it.
+  sayToo(told) {
+    const { dataset, textContent } = find('[data-notice="info"] p');
+    this.say("info", both(dataset.message ? message(dataset.message, textContent) : null, told));
   }
 
   // What was said of a row or question that is no longer in use.

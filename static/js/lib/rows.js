@@ -19,6 +19,7 @@ export class Rows {
     this.group = null;
     this.at = null; // slot of the row that keys are about; none when all are answered
     this.waits = null; // what waits for a link to it: {answer, said, act()}
+    this.reopened = null; // slot of the row that Undo went to, while it is the one
     this.rows = new Map(); // slot: CandidateRow
     this.searchesBoth = false; // rows search for their candidate alone, or together with what the question names
     this.root = document.querySelector('[data-view="group"]');
@@ -48,6 +49,7 @@ export class Rows {
       y: () => this.give("Y"), n: () => this.give("N"), s: () => this.press("?"), l: () => this.takeLast(), c: () => this.link.take("copied"),
       r: () => this.bulk.begin(), e: () => this.current() && this.rows.get(this.at).openLink(),
       arrowdown: () => this.move(1), arrowup: () => this.move(-1), arrowright: () => this.goOn(), enter: () => this.finish() || this.goOn() || this.sayOpen(),
+      escape: () => this.keep(),
     };
   }
 
@@ -113,6 +115,7 @@ export class Rows {
     } else if (this.link.stays(this.link.put(link))) return;
     this.focus();
     if (this.waits) this.page.say("info", thenEnter(this.waits.said));
+    else this.page.sayFirst(thenAnswer());
   }
 
   // -- the question
@@ -193,9 +196,10 @@ export class Rows {
     this.page.bar.enable(this.at !== null); // when all are answered, there is nothing that an answer could be about
     this.nextButton.hidden = open > 0 || !this.rows.size;
     this.bulk.show(open);
+    this.find("[data-link-for]").textContent = open < this.rows.size ? gettext("Link for the open rows") : gettext("Link for all rows");
     const earlier = this.page.drafts.answeredIn(this.group).filter((slot) => !this.rows.has(slot)).length;
     this.find("[data-earlier]").hidden = !earlier;
-    this.find("[data-earlier]").textContent = earlier ? filled(gettext("{n} answered earlier"), { n: number(earlier) }) : "";
+    this.find("[data-earlier]").textContent = earlier ? filled(gettext("{n} others answered before"), { n: number(earlier) }) : "";
     this.find("[data-left]").textContent = open ? filled(gettext("{n} of {all} left"), { n: number(open), all: number(this.rows.size) }) : gettext("all answered");
   }
 
@@ -214,7 +218,7 @@ export class Rows {
     this.page.forget("changing"); // it was about the row before
     this.rows.get(this.at)?.activate(false);
     this.at = slot;
-    this.waits = null;
+    this.waits = this.reopened = null;
     this.rows.get(slot)?.activate(true);
     document.querySelector("[data-about]").textContent = this.rows.get(slot)?.candidate.label ?? "";
     this.page.bar.enable(slot !== null);
@@ -272,6 +276,7 @@ export class Rows {
       this.loop.answer(row, { answer, source_url: link, passage, comment, ...page.clock.lap() });
     }
     page.forget("changing"); // also when the answer stays as it was
+    this.reopened = null;
     shown.draw();
     const open = this.firstOpen(slot);
     const left = [...this.rows.values()].filter((other) => !other.row.done).length;
@@ -314,6 +319,17 @@ export class Rows {
     this.page.say("info", message("changing", filled(gettext("Reopened: {name}. Your answer {answer} counts until you give another."), {
       name: this.rows.get(slot).candidate.label, answer: SAID[row.done.given.answer],
     })));
+    this.reopened = slot;
+    if (row.done.given.answer === "?") this.rows.get(slot).openWhy(false); // with its reason; answer keys still work
+  }
+
+  // Back from an undo without a change.
+  keep() {
+    const shown = this.rows.get(this.at);
+    if (!shown?.row.done || this.reopened !== this.at) return;
+    shown.close();
+    this.page.forget("changing");
+    this.advance(this.firstOpen(this.at));
   }
 
   searchFor(both) {

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotation.models import Item, Label
+from annotation.models import Item, Label, QuestionTemplate
 from core.people.languages import choose_language
 from tests.annotation.browser.hands import paste, press, ready, row_at, saved, shoot
 from tests.annotation.factories import LINK, World, label_item, windows_closed
@@ -79,7 +79,7 @@ def test_annotate_page_in_german_on_a_phone(world, open_page) -> None:
     ready(page)
     look(page, "a-one-german")
     press(page, "y")
-    assert page.locator("#link-error").inner_text().startswith("Ein Ja braucht einen Beleg")
+    assert page.locator("#link-error").inner_text().startswith("„Ja“ braucht einen Link")
     look(page, "a-one-problem-german")
     page.keyboard.press("Escape")
     press(page, "?")
@@ -119,7 +119,7 @@ def test_adjudicate_page(world, open_page, scheme: str, width: int) -> None:
     page = open_page(world.ada, "/campaigns/p1/adjudicate", width=width, color_scheme=scheme)
     ready(page)
     look(page, f"d-{scheme}-{width}")
-    press(page, "s", "w", "y")
+    press(page, "s", "d", "y")
     look(page, f"d-reason-{scheme}-{width}")
     page.locator("#link").fill("https://example.org/")
     press(page, "Escape", "d")
@@ -253,3 +253,11 @@ def test_a_long_name_is_whole_once_it_is_chosen(no_links, open_page) -> None:
     assert not name.evaluate(is_whole) and name.bounding_box()["height"] > 24  # two lines
     page.locator('[name="search-for"][value="subject"]').focus()
     assert name.evaluate(is_whole)
+
+
+def test_on_a_phone_a_word_without_end_makes_the_own_labels_no_wider(no_links, open_page) -> None:
+    label_item(no_links, Item.objects.earliest("order"), ann="Y")
+    QuestionTemplate.objects.update(statement=f"Is {{subject}} {'w' * 300} {{object}}?")
+    page = open_page(no_links.ann, "/campaigns/p1/labels", width=360)
+    expect(page.locator(".own-labels strong")).to_contain_text("w" * 300)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360

@@ -66,7 +66,7 @@ def test_two_keys_decide_with_the_source_of_the_answer_agreed_with(world, disput
     for keys in ("nw", "nd", "ym"):
         asked.append(question(page))
         press(page, *keys)
-        shows(notice(page, "info"), "changeable" if len(asked) == 1 else "decided")
+        shows(notice(page, "info"), "decided changeable" if len(asked) == 1 else "decided")
     shows(idle(page), "adjudicator nothing")
     assert len(set(asked)) == 3 and page.url.endswith(PAGE)
     saved(page, 9)
@@ -195,7 +195,7 @@ def test_a_reason_waits_for_an_answer_and_may_be_in_words(world, disputed, open_
     page.keyboard.type("the page says no")
     press(page, "Enter")
     assert question(page) != first
-    shows(notice(page, "info"), "changeable")
+    shows(notice(page, "info"), "decided changeable")
     saved(page, 5)
     label = Label.objects.get(slot__number=3)
     assert (label.answer, label.cause, label.comment) == ("N", "", "the page says no")
@@ -449,3 +449,69 @@ def test_a_decided_dispute_is_not_returned(world, disputed, open_page) -> None:
     expect(button).to_be_disabled()
     press(page, "Escape")
     expect(button).to_be_enabled()
+
+
+def test_notice_covers_no_row_and_shades_no_fact(world, open_page) -> None:
+    for item in Item.objects.order_by("order")[:5]:
+        label_item(world, item, ann="Y", ben="N")
+        windows_closed(item)
+    page = open_page(world.ada, PAGE, width=1440)
+    ready(page)
+    told = notice(page, "guidelines").locator("xpath=..")
+    expect(told).to_be_visible()
+    expect(page.locator(".zone-question")).not_to_have_class(re.compile("has-more"))
+    over, rows = told.bounding_box(), page.locator(".disputes").bounding_box()
+    assert over["x"] >= rows["x"] + rows["width"]
+    areas = [page.locator(f".zone-{name}").bounding_box() for name in ("question", "disputes")]
+    press(page, "g", "Escape")
+    expect(told).to_be_hidden()
+    assert areas == [page.locator(f".zone-{name}").bounding_box() for name in ("question", "disputes")]
+
+
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [
+        ("https://en.wikipedia.org/w/index.php?search=Ada", "same-search-page"),
+        ("https://en.wikipedia.org/", "same-front-page"),
+    ],
+)
+def test_search_page_that_both_gave_leaves_the_link_required(world, disputed, open_page, link, name) -> None:
+    Label.objects.update(source_url=link)
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    shows(page.locator("#link").locator("xpath=..").locator("[data-rule]"), "rule")
+    shows(page.locator("[data-given] [data-weak]"), name, "")
+
+
+def test_cant_tell_between_yes_and_no_asks_why_it_cant_be_told(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    head, unfit = page.locator(".causes-head"), page.locator('[data-cause="entity"], [data-cause="misread"]')
+    comes_then = head.inner_text()
+    press(page, "y")
+    blames = head.inner_text()
+    press(page, "s")
+    assert len({comes_then, blames, head.inner_text()}) == 3
+    assert [button.is_visible() for button in unfit.all()] == [False, False]
+    press(page, "w")
+    shows(notice(page, "info"), "unfit")
+    press(page, "y")
+    assert head.inner_text() == blames and unfit.first.is_visible()
+    press(page, "s", "d")
+    saved(page, 5)
+    label = Label.objects.get(slot__number=3)
+    assert (label.answer, label.cause) == ("?", "source")
+
+
+def test_row_keeps_its_height_when_it_is_decided(world, disputed, open_page) -> None:
+    page = open_page(world.ada, PAGE)
+    ready(page)
+    dispute = page.locator(".dispute-row").first
+    assert dispute.get_attribute("title") == dispute.locator(".dispute-name").inner_text().replace("\n", " ")
+    for part in ("[data-candidate]", "[data-key]"):
+        dispute.locator(part).evaluate("name => { name.textContent = 'Tamar_Korhonen of the upper lake'; }")
+    before = dispute.bounding_box()
+    press(page, "s", "d")
+    saved(page, 5)
+    expect(dispute).to_have_attribute("data-answer", "?")
+    assert dispute.bounding_box()["height"] == before["height"] < 50

@@ -143,3 +143,17 @@ def test_by_question_the_row_in_use_has_its_card(world: World, open_page, width:
         and not rows.nth(0).locator("[data-test=card]").is_visible()
     )
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_name_turns_round_no_other_part_of_a_fact(tmp_path: Path, live_server, open_page) -> None:
+    folder = tmp_path / "tsv"
+    folder.mkdir()
+    page = open_page(make_world(folder, items=1, more_train=[(f"p{i}", "knows", "p3") for i in range(PEOPLE)]).ann)
+    ready(page)
+    where = page.locator(".card-facts li").first.evaluate("""(fact) => {
+        const [one, , two] = fact.children;
+        one.textContent = "\u202eeman";
+        fact.style.whiteSpace = "nowrap";
+        return [one, two].map((part) => part.getBoundingClientRect().x);
+    }""")
+    assert where[0] < where[1]

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.annotation.browser.hands import shoot
+from tests.annotation.factories import label_all
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,3 +28,11 @@ def test_acts_are_in_reach_and_rows_are_short(world, open_page) -> None:
     shoot(page, "items-phone")
     page.locator('button[name=act][value="flag"]').click()
     expect(page.locator('[data-test="listed"]')).to_have_count(1)
+
+
+@pytest.mark.parametrize("path", ["annotators", "quality", "triples?state=disputed"])
+def test_figures_with_a_second_line_are_rows_of_36_to_40_px(path: str, world, items, open_page) -> None:
+    label_all(world, items[:3], "YN?", "NNY")
+    page = open_page(world.manager, f"/pools/p1/campaign/{path}", width=1440)
+    heights = page.evaluate("[...document.querySelectorAll('.two-lines tbody tr')].map((row) => row.offsetHeight)")
+    assert heights and min(heights) >= 36 and sorted(heights)[(len(heights) - 1) // 2] <= 40

@@ -165,6 +165,20 @@ def test_what_is_typed_in_a_narrow_window_goes_to_the_field_and_not_to_the_keys(
 
 
 @pytest.mark.parametrize("view", ["one", "group"])
+def test_a_pasted_link_says_what_comes_next_until_the_first_answer(world, open_page, view: str) -> None:
+    page = open_page(world.ann, view=view)
+    ready(page)
+    paste(page, LINK)
+    shows(notice(page, "info"), "then-answer")
+    press(page, "y")
+    saved(page, 1)
+    shows(notice(page, "info"), "changeable")
+    paste(page, f"{LINK}_(poet)")
+    expect(link_field(page, view)).to_have_value(f"{LINK}_(poet)")
+    shows(notice(page, "info"), "changeable")
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
 def test_an_answer_does_not_wait_for_a_link_on_another_statement(world, open_page, view: str) -> None:
     page = open_page(world.ann, view=view)
     ready(page)
@@ -403,8 +417,12 @@ def test_beside_undo_is_what_was_saved_last_once_the_server_has_it(no_links, ope
     page.reload()
     ready(page)
     saved(page, 2)
-    press(page, "y", "n", "u")
-    expect(last).to_contain_text("Yes")  # that of the statement before the one that is open again
+    press(page, "y", "n")
+    shows(last, "saved-answer")
+    press(page, "u")
+    shows(last, "")  # beside a reopened answer it would be taken for that one's
+    press(page, "Escape")
+    shows(last, "saved-answer")
     page.locator('[data-show="group"]').click()
     shows(last, "")  # there the rows say it
     saved(page, 4)
@@ -450,7 +468,7 @@ def test_reason_of_cant_tell_goes_with_no_other_answer(no_links, open_page) -> N
     expect(page.locator("#why")).to_have_value("two of that name")
     expect(page.locator("[data-why-label]")).to_be_visible()
     page.locator('[data-bar] [data-answer="N"]').click()
-    shows(notice(page, "info"), "reason-dropped")
+    shows(notice(page, "info"), "changed-answer reason-dropped")
     settle(page)
     expect(page.locator("#why")).to_have_value("")
     page.locator("#why").fill("a comment")
@@ -563,3 +581,23 @@ def test_names_with_markup_are_text(world, open_page, view: str) -> None:
     shown = page.locator("[data-object]" if view == "one" else ".candidate-at [data-candidate]")
     assert shown.inner_text() == BAD
     assert page.locator("main img").count() == 0 and page.title() == "Annotate p1 · TriplePool"
+
+
+@pytest.mark.parametrize("view", ["one", "group"])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_on_a_phone_a_button_keeps_a_reopened_answer(no_links, open_page, view: str, language: str) -> None:
+    Preferences.objects.create(person=no_links.ann, language=language)
+    page = open_page(no_links.ann, view=view, width=360, has_touch=True, is_mobile=True)
+    ready(page)
+    keep = page.locator('[data-act="keep"]')
+    page.locator('[data-bar] [data-answer="Y"]').click()
+    saved(page, 1)
+    expect(keep).to_be_hidden()
+    page.locator('[data-act="undo"]').click()
+    shows(notice(page, "info"), "changing")
+    assert "Esc" not in page.locator("[data-bar]").inner_text()
+    keep.click()
+    expect(keep).to_be_hidden()
+    # another one is open
+    expect(page.locator('[data-bar] [data-answer="Y"]')).to_have_attribute("aria-pressed", "false")
+    saved(page, 1)

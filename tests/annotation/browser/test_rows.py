@@ -85,7 +85,9 @@ def test_question_link_fills_each_row_and_one_has_its_own(world, open_page) -> N
     paste(page, LINK)
     expect(page.locator("#question-link")).to_have_value(LINK)
     shows(rows(page).locator("[data-whose]"), *["question"] * 7)
+    expect(page.get_by_label("Link for all rows")).to_be_visible()
     press(page, "y")
+    expect(page.get_by_label("Link for the open rows")).to_be_visible()
     second = row_at(page)
     second.locator("[data-change-link]").click()
     second.locator("[data-own-link]").fill("https://example.com/")
@@ -292,8 +294,8 @@ def test_switch_in_the_middle_loses_nothing(world, open_page) -> None:
     press(page, "y")
     page.locator('[data-show="one"]').click()
     ready(page)
-    expect(page.locator("#link")).to_have_value(LINK)
-    press(page, "n")
+    expect(page.locator("#link")).to_have_value("")  # it went out with an answer; for another statement it is offered
+    press(page, "l", "n")
     saved(page, 4)
     assert answers() == [("Y", LINK, ""), ("N", OTHER, ""), ("Y", LINK, ""), ("N", LINK, "")]
 
@@ -430,3 +432,48 @@ def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_pa
     shows(page.locator("#question-link-error"), "not-verified")
     expect(page.locator("#question-link-error")).to_be_visible()
     assert page.locator(".zone-rows").bounding_box() == zone
+
+
+def test_link_of_the_question_that_no_answer_took_goes_along_to_one_by_one(world, open_page) -> None:
+    page = open_page(world.ann, view="group")
+    ready(page)
+    paste(page, LINK)
+    page.locator('[data-show="one"]').click()
+    ready(page)
+    expect(page.locator("#link")).to_have_value(LINK)
+    press(page, "y")
+    expect(page.locator("#link")).to_have_value("")
+
+
+def test_undo_of_cant_tell_shows_its_reason_and_escape_leaves_it(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group")
+    ready(page)
+    press(page, "s")
+    page.keyboard.type("two of that name")
+    press(page, "Enter")
+    second = candidate(row_at(page))
+    for change in ("Escape", "n"):
+        press(page, "u")
+        expect(row_at(page).locator("[data-row-why] input")).to_have_value("two of that name")
+        press(page, change)
+        assert candidate(row_at(page)) == second
+    saved(page, 2)
+    assert answers() == [("?", "", "two of that name"), ("N", "", "")]
+
+
+def test_on_a_phone_nothing_of_a_row_or_dialog_is_cut(no_links, open_page) -> None:
+    page = open_page(no_links.ann, view="group", width=360, has_touch=True, is_mobile=True)
+    page.set_viewport_size({"width": 360, "height": 740})
+    ready(page)
+    page.locator('[data-act="guidelines"]:visible').last.click()
+    page.locator('[data-dialog="guidelines"] [data-close]').click()
+    page.locator('[data-bar] [data-answer="?"]').click()
+    save, zone = (page.locator(part).bounding_box() for part in (".candidate-at [type=submit]", ".zone-rows"))
+    assert save["y"] + save["height"] <= zone["y"] + zone["height"] - 8
+    page.keyboard.type("two of that name")
+    page.locator(".candidate-at [type=submit]").click()
+    expect(rows(page).first.locator("[data-key]")).to_be_hidden()
+    page.locator('[data-act="flag"]').click()
+    dialog = page.locator('[data-dialog="flag"]')
+    assert dialog.evaluate("dialog => dialog.scrollHeight <= dialog.clientHeight")
+    saved(page, 1)

@@ -289,6 +289,8 @@ def test_a_row_says_when_its_answer_can_no_longer_be_changed(no_links, open_page
     expect(first).to_have_attribute("data-state", "over")
     expect(first.locator("[data-give=N]")).to_have_attribute("aria-disabled", "true")
     expect(page.locator('[data-act="undo"]')).to_be_disabled()
+    press(page, "u")
+    shows(notice(page, "info"), "late-undo")
     press(page, "ArrowUp", "n")
     expect(first.locator("[data-error]")).to_have_text(str(TOO_LATE))
     settle(page)

@@ -4,6 +4,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from annotation.enums import SurplusReason
 from annotation.errors import AnswerRefused, EvidenceError, NotYours
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import changeable_tickets
@@ -12,6 +13,7 @@ from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change, submit
 from annotation.models import Item, Judgement, Label, Slot, SurplusLabel
 from annotation.models.slot import lease_of
+from annotation.people.accounts import add_person
 from tests.annotation.factories import LINK, answer, claim, label_item, slot_for, windows_closed
 
 
@@ -210,6 +212,23 @@ def test_answer_to_a_dispute_that_is_over_is_kept_apart(world, item) -> None:
     assert (result.is_surplus, result.message[:20]) == (True, "This dispute is over")
     assert state_of(item) == ("settled", "positive", 3)  # the third slot is free, and given to nobody
     assert claim_disputed(world.campaign, world.ada, wait_for_windows=False) == []
+
+
+@pytest.mark.parametrize("whose", ["own", "another's"])
+def test_answer_to_a_dispute_that_was_decided_names_the_decision_as_the_cause(world, item, whose: str) -> None:
+    """Two windows decide at the same moment, or somebody else did once the lease was over: no label was changed."""
+    label_item(world, item, ann="Y", ben="N")
+    (slot,) = claim_disputed(world.campaign, world.ada, wait_for_windows=False)
+    if whose == "own":
+        answer(world.ada, slot, "Y")
+    else:
+        Slot.objects.filter(pk=slot.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+        eve, _ = add_person("eve", "adjudicator", world.campaign, consented=True)
+        (again,) = claim_disputed(world.campaign, eve, wait_for_windows=False)
+        answer(eve, again, "Y")
+    kept_apart = answer(world.ada, slot, "N").label
+    assert kept_apart.reason == (SurplusReason.TWICE if whose == "own" else SurplusReason.LATE)
+    assert state_of(item) == ("settled", "positive", 3)
 
 
 def test_decision_stands_when_a_label_changes_later(world, item) -> None:

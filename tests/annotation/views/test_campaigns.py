@@ -225,7 +225,8 @@ def test_rules_are_saved(world, manager) -> None:
     )
     assert campaign.contact == world.manager
     assert campaign.language == "es"
-    changed = ["evidence rule", "lease minutes", "undo minutes", "gold percent", "language", "contact"]
+    changed = ["evidence link required", "minutes an item is held", "minutes a label can be changed"]
+    changed += ["gold items", "language of statements and guidelines", "contact"]
     assert read(manager.get(RULES)).messages == [told.saved(changed)]
     entry = AuditEntry.objects.get(act="rules-set")
     assert (entry.person, entry.details["undo_minutes"]) == (world.manager, [15, 0])

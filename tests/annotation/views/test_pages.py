@@ -107,6 +107,15 @@ def test_my_labels_shows_own_labels_and_changes_them(world, as_user) -> None:
     assert Label.objects.get(annotator=world.ann, superseded_by=None).answer == "N"
 
 
+def test_a_change_to_cant_tell_needs_a_reason_as_the_answer_does(world, as_user) -> None:
+    label_item(world, world.campaign.items.first(), ben="N", ann="Y")
+    client, label = as_user(world.ann), Label.objects.get(annotator=world.ann)
+    form = {"label": label.client_id, "client_id": uuid4(), "answer": "?", "source_url": "", "comment": "  "}
+    assert "Say in a few words why you can’t tell." in read(client.post("/campaigns/p1/labels", form), 422).text
+    assert client.post("/campaigns/p1/labels", form | {"comment": "no source says it"}).status_code == 302
+    assert Label.objects.get(annotator=world.ann, superseded_by=None).comment == "no source says it"
+
+
 def test_my_labels_shows_and_changes_the_reason_of_a_decision(world, as_user) -> None:
     first, second = world.campaign.items.all()[:2]
     label_and_release(world, first, ann="Y", ben="N")

@@ -22,7 +22,7 @@ from pooling.models import Relation
 from tests.annotation.factories import decide, label_all, label_and_release, make_check, make_gold
 from tests.page import numbers, read
 
-NO_INTERVAL = "no interval: too few items that agree or differ"
+NO_INTERVAL = "no interval: too few items"
 
 EVIL = '<img src=x onerror="alert(1)">'
 

@@ -10,9 +10,12 @@ from django.db import IntegrityError
 
 from annotation.campaigns import lifecycle
 from annotation.errors import CampaignError
+from annotation.judging import judgements
 from annotation.models import Campaign
 from core.database import named_once
 from core.errors import UserError
+from evaluation.models import Study
+from evaluation.open_world import study
 from pooling.errors import PoolError
 from pooling.models import Graph, Pool, System
 from pooling.pools import build as pools
@@ -97,6 +100,24 @@ def test_of_two_campaigns_that_are_opened_at_once_the_second_is_refused(trained:
     with pytest.raises(CampaignError) as caught:
         lifecycle.open_campaign(pool)
     assert str(caught.value) == "The campaign of pool p is already open."
+
+
+@pytest.mark.django_db
+def test_of_two_studies_that_are_made_at_once_the_second_is_refused(meanwhile):
+    meanwhile(study, "named_once", lambda: Study.objects.create(name="s", options={}))
+    with pytest.raises(study.StudyError) as caught:
+        study.begin_study("s", study.SMALL)
+    assert str(caught.value) == "There is a study s already: choose another name, or go on with that one."
+
+
+def test_of_two_imports_of_a_file_of_labels_at_once_the_second_adds_nothing(trained: Graph, monkeypatch, tmp_path):
+    """SQLite has one writer at a time; on PostgreSQL the second waits at `one_at_a_time`."""
+    asked = []
+    monkeypatch.setattr(judgements, "one_at_a_time", asked.append)
+    pool = make_pool(trained)
+    (tmp_path / "l.tsv").write_text("".join("\t".join([*row, "Y"]) + "\n" for row in facts()["test"]))
+    judgements.import_labels(pool, tmp_path / "l.tsv")
+    assert asked == [f"import labels into pool {pool.pk}"]
 
 
 @pytest.mark.django_db

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from core.enums import JobState
@@ -13,6 +20,7 @@ from core.jobs.registry import HANDLERS
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from tests.factories import make_job
+from tests.postgres import own_database
 
 
 def running(**fields) -> Job:
@@ -95,3 +103,36 @@ def test_a_job_is_fenced_while_it_runs_and_no_longer(monkeypatch):
     with fenced():
         write()
     assert written()
+
+
+PAUSED = """
+import time, django
+django.setup()
+from core.jobs.fencing import attempt, fenced
+from core.jobs.progress import Progress
+from core.models import Job
+job = Job.objects.create(kind="train", state="running", worker="host:1", attempts=1)
+with attempt(job, Progress(job)), fenced(brief=True):
+    Job.objects.filter(pk=job.pk).update(stage="its own")
+    print(job.pk, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.postgres
+def test_a_process_that_is_paused_within_a_brief_transaction_keeps_no_lock(migrated_postgres: str, tmp_path: Path):
+    with own_database("paused", like=migrated_postgres, durable=False) as url:
+        more = {"DATABASE_URL": url, "TRIPLEPOOL_VAR": str(tmp_path), "JOB_SILENT_SECONDS": "1"}
+        env = os.environ | more | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+        command = [sys.executable, "-c", PAUSED]
+        with subprocess.Popen(command, env=env, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True) as paused:
+            try:
+                assert paused.stdout is not None
+                pk = int(paused.stdout.readline())
+                with psycopg.connect(url, autocommit=True) as other:
+                    other.execute("SET lock_timeout = '20s'")
+                    other.execute("UPDATE core_job SET stage = stage || 'of the next' WHERE id = %s", [pk])
+                    rows = other.execute("SELECT stage FROM core_job").fetchall()
+            finally:
+                paused.kill()
+    assert rows == [("of the next",)]

@@ -90,11 +90,23 @@ def test_sigterm_stops_the_job_of_a_process_and_it_takes_no_other(does):
     does(killed)
     before = signal.getsignal(signal.SIGTERM)
     job, next_job = make_job(EvaluationJob.EXPORT), make_job(EvaluationJob.EXPORT)
-    work(queue="cpu")
-    work(queue="cpu")
-    assert seen == [job.pk] and signal.getsignal(signal.SIGTERM) == before
+    try:
+        work(queue="cpu")
+        work(queue="cpu")
+        after = signal.getsignal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == [job.pk] and after != before  # a second one does not kill it
     assert set(Job.objects.values_list("state", flat=True)) == {"queued"}
     assert next_job.attempts == 0
+
+
+def test_sigterm_kills_a_process_again_once_its_job_is_over(does):
+    does(lambda job, progress: None)
+    before = signal.getsignal(signal.SIGTERM)
+    make_job(EvaluationJob.EXPORT)
+    work(queue="cpu")
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_the_jobs_of_workers_that_were_killed_go_back(does):

@@ -17,5 +17,6 @@ def test_a_number_below_zero_has_a_true_minus(value: float | None, written: str)
 
 def test_a_number_keeps_its_percent_sign_on_its_line():
     assert share(1, 3) == units("33.3 %") == "33.3\u00a0%"
+    assert units("a 1-1 or N-1 relation, 21-1") == "a 1\u20111 or N\u20111 relation, 21-1"
     assert units("a % of <b>") == "a\u00a0% of <b>"
     assert share(1, 0) == share(None, 3) == "–"

@@ -102,6 +102,13 @@ def test_a_link_opens_the_folded_section_that_it_names(page: Page, labelled: Poo
     expect(page.locator("#questions .chart-card")).to_be_visible()
 
 
+@pytest.mark.parametrize("path", ["", "/labels"])
+def test_figures_with_a_second_line_are_rows_of_36_to_40_px(path: str, page: Page):
+    page.goto(PAGE + path)
+    heights = page.evaluate("[...document.querySelectorAll('.two-lines tbody tr')].map((row) => row.offsetHeight)")
+    assert heights and min(heights) >= 36 and sorted(heights)[len(heights) // 2] <= 40
+
+
 def test_a_long_name_does_not_widen_the_page(page: Page):
     page.set_viewport_size({"width": 360, "height": 800})
     page.goto(f"{PAGE}/questions")

@@ -9,6 +9,7 @@ import pytest
 from sklearn import metrics
 
 from core.jobs.execution import execute
+from evaluation.classification import sections
 from evaluation.classification.judged import OUTSIDE, find_runs, score_missing
 from evaluation.classification.kernel import LEAST, relation_thresholds
 from evaluation.classification.sections import ANALYSIS
@@ -103,7 +104,18 @@ def test_one_answer_for_every_triple_is_told_beside(ready: Pool):
     accuracy = columns_of(section.tables[0])["accuracy"]
     worse = [name for name in NAMES if accuracy[name] <= max(share, 1 - share)]
     assert section.finding.startswith(shown_name(max(NAMES, key=lambda name: accuracy[name])))
-    assert all((shown_name(name) in section.finding.partition("%")[2]) == (name in worse) for name in NAMES)
+    told, named = section.finding.partition("%")[2], worse if len(worse) < len(NAMES) else []
+    assert all((shown_name(name) in told) == (name in named) for name in NAMES)
+    assert ("None is better" in told) == (len(worse) == len(NAMES))
+
+
+@pytest.mark.parametrize(("better", "told"), [(0, "None is better than"), (1, "are no better than"), (len(NAMES), "")])
+def test_systems_are_named_that_are_no_better_than_one_answer(ready: Pool, monkeypatch, better: int, told: str):
+    monkeypatch.setattr(sections, "_accuracies", lambda *_: [1.0] * better + [0.0] * (len(NAMES) - better))
+    finding = sections_of(ANALYSIS, context_of(ready))["classification"].finding
+    rest = finding.partition("triples are right.")[2]
+    assert told in rest if told else rest == ""
+    assert sum(shown_name(name) in rest for name in NAMES) == (len(NAMES) - 1 if better == 1 else 0)
 
 
 def test_halves_are_decided_by_the_thresholds_of_the_other(ready: Pool):

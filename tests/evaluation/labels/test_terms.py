@@ -75,6 +75,14 @@ def test_what_cannot_be_taken_is_refused_and_no_version_is_written(qrels: Qrels,
     assert qrels.terms.count() == 1
 
 
+def test_an_edit_follows_a_version_that_came_after_the_qrels_were_read(qrels: Qrels):
+    read_before = Qrels.objects.prefetch_related("terms").get(pk=qrels.pk)
+    edit_terms(qrels, "The licence.", licence="CC0-1.0")
+    assert edit_terms(read_before, "The citation.", citation="Ours.").version == 3
+    kept = terms_of(Qrels.objects.get(pk=qrels.pk))
+    assert (kept.version, kept.licence, kept.citation) == (3, "CC0-1.0", "Ours.")
+
+
 def test_imported_qrels_have_no_terms(labelled: Pool):
     imported = write_qrels(labelled, "theirs", *pooled_state(labelled), origin=QrelsOrigin.IMPORTED, user=None)
     with pytest.raises(UserError, match="only frozen qrels have terms"):

@@ -43,6 +43,11 @@ def numpy_alone(tmp_path: Path) -> Path:
     return place
 
 
+def test_score_explains_itself(folder: Path):
+    run = subprocess.run([sys.executable, folder / "score.py", "--help"], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "") and "python score.py [FOLDER]" in run.stdout
+
+
 def score(folder: Path, site: Path) -> subprocess.CompletedProcess[str]:
     # -S, -E: no installed packages, nothing from the environment but the path
     code = f"import sys, runpy; sys.path.append({str(site)!r}); sys.argv = ['score.py', {str(folder)!r}]; "

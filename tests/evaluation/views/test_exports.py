@@ -115,7 +115,15 @@ def test_the_one_primary_button_freezes_then_writes_then_downloads(sign_in, labe
     (download,) = [one for one in element(page, "main").walk() if one.attrs.get("class") == "button-primary"]
     assert download["href"] == f"/pools/p/export/v2/{export.pk}.zip"
     html = page.content.decode()
-    assert html.index("/pools/p/export/v2/write") < html.index(download["href"])
+    assert html.index(download["href"]) < html.index("/pools/p/export/v2/write")  # other contents come below it
+
+
+def test_home_leads_researchers_to_the_test_set_once_something_is_frozen(sign_in, labelled: Pool):
+    manager, researcher = sign_in("manager"), sign_in("researcher")
+    assert not has(researcher.get("/"), "test-set")
+    freeze_qrels(labelled, "v1")
+    assert element(researcher.get("/"), "test-set").one(tag="a")["href"] == PAGE
+    assert not has(manager.get("/"), "test-set")  # has a next step instead
 
 
 def test_managers_are_warned_before_they_freeze_what_is_hardly_judged(sign_in, labelled: Pool):

@@ -62,8 +62,8 @@ def test_the_page_names_the_ranking_to_quote_once_labels_know_more_than_the_seed
     assert element(page, "top-judged").text == f"{100 * top:.1f} % are judged"
     assert sum(found["top"].values()) == pytest.approx(1)
     pairs = element(page, "pairs")
-    assert f"{found['sure']['undecided']} of {found['sure']['pairs']} pairs" in pairs.text
-    assert pairs.one(tag="a")["href"] == f"{PAGE}/discriminative#discriminative-hsd"
+    assert f"{found['sure']['undecided']} of the {found['sure']['pairs']} pairs" in pairs.text
+    assert element(page, "claim").one(tag="a")["href"] == f"{PAGE}/discriminative#discriminative-hsd"
     for pair in found["sure"]["open_pairs"][:3]:
         ahead = f"{shown_name(pair['first'])} is ahead of {shown_name(pair['second'])}"
         assert f"{ahead} in {100 * pair['share']:.1f} % of the resamples" in " ".join(pairs.text.split())
@@ -83,7 +83,7 @@ def test_the_page_names_the_version_to_cite(sign_in, labelled: Pool, tmp_path):
         freeze_qrels(labelled, name)
     assert link() == f"{PAGE}/measures?labels=qrels:v2" and client.get(link()).status_code == 200
     to_test = f"{PAGE}/discriminative?labels=qrels:v2#discriminative-hsd"
-    assert element(client.get(PAGE), "pairs").one(tag="a")["href"] == to_test
+    assert element(client.get(PAGE), "claim").one(tag="a")["href"] == to_test
     assert link(1) == "/pools/p/export/v2/terms" and client.get(link(1)).status_code == 200
     labelled.qrels.update(origin=QrelsOrigin.IMPORTED)
     assert link() == "/pools/p/export"

@@ -124,6 +124,13 @@ def test_a_topics_file_goes_with_a_run_in_parts(world, researcher, monkeypatch):
     assert asked() == ["tail:p0:knows", "tail:p1:knows"]
 
 
+def test_a_signed_in_page_opens_an_upload(world, client):
+    client.force_login(world["researcher"])
+    asked_for = {"system": "mine", "file_name": "x.run"}
+    opened = client.post("/api/v1/graphs/town/uploads", asked_for, content_type="application/json")
+    assert opened.status_code == 201 and opened.json()["id"]
+
+
 def test_only_the_owner_reads_why_an_upload_was_refused(world, researcher, monkeypatch):
     monkeypatch.setattr(lifecycle, "_send", lambda job_id, kind: None)
     kind = {"content_type": "application/json"}

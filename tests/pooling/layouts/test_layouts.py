@@ -704,8 +704,28 @@ def test_of_many_bad_lines_twenty_are_told_and_how_many_there_are(tmp_path: Path
                 " remove it. The line: b",
             ],
         ),
+        (
+            {
+                "train.tsv": b"a\tr\tb\n\xfc\tr\tb\n",
+                "valid.tsv": "a\tr\n",
+                "test.tsv": "a\tr\tb\n" * 19 + "c\n",
+                "entity_labels.tsv": "a\n",
+                "entity2textlong.txt": b"a\t\xe9\n",
+                "relation2text.txt": "r\n",
+            },
+            [
+                "valid.tsv: 2 columns, separated by tab: triples need three.",
+                f"test.tsv:20: 1 field {WIDTH} The line: c",
+                "train.tsv:2: byte 0xfc is not UTF-8: save the file as UTF-8. The line: \\xfc\\tr\\tb",
+                "entity_labels.tsv:1: 1 column instead of 2 (entity, label, separated by tabs): correct the line or"
+                " remove it. The line: a",
+                "relation2text.txt:1: one column where there are two, separated by a tab: correct the line."
+                " The line: r",
+                "entity2textlong.txt:1: byte 0xe9 is not UTF-8: save the file as UTF-8. The line: a\\t\\xe9",
+            ],
+        ),
     ],
-    ids=["bytes", "texts", "side files"],
+    ids=["bytes", "texts", "side files", "all kinds"],
 )
 def test_bad_lines_of_other_kinds_are_told_at_once(files: dict, expected: list[str], tmp_path: Path):
     assert told(tmp_path / "g", {**three(".tsv"), **files}) == expected

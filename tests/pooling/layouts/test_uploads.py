@@ -24,6 +24,8 @@ from pooling.layouts.layout import LayoutOptions
 from pooling.layouts.preview import preview_of
 from pooling.layouts.uploads import (
     KEPT,
+    NOT_KEPT,
+    drop_upload,
     find_upload,
     import_upload,
     keep_upload,
@@ -75,6 +77,14 @@ def test_upload_is_its_persons_alone(boss: User):
     assert find_upload(kept.token, User.objects.create_user("other")) is None
     assert folders() == [kept.token] and kept.folder.stat().st_mode & 0o077 == 0
     assert not Graph.objects.exists()
+
+
+def test_upload_that_another_import_deleted_is_refused_and_does_not_come_back(boss: User):
+    kept = keep_upload(sent(FILES), boss)
+    drop_upload(kept)
+    with pytest.raises(GraphError, match=NOT_KEPT):
+        read_upload(kept, LayoutOptions())
+    assert folders() == [] and find_upload(kept.token, boss) is None
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,10 @@ def test_check_template_bad_says_what_and_what_to_do():
     )
 
 
+def test_fill_no_name_turns_round_the_rest_of_the_question():
+    assert fill("Is {subject} \u202bin {object}?", "\u202ebb\u2066a", "שלום\u202c") == "Is bba in שלום?"
+
+
 def test_fill_names_with_braces_stay_text():
     assert fill("{subject} or {object}", "{object}", "{subject}") == "{object} or {subject}"
     assert fill("{subject}, {subject}", r"\1 {x}", "") == r"\1 {x}, \1 {x}"

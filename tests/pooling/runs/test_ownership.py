@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
+from core.errors import GoneError
 from core.files.artifacts import artifact_path
 from core.models import AuditEntry
 from evaluation.labels.pool_table import pool_table, ranks_version
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.overview.own_run import beside_published
 from pooling.models import Graph, Pool, Run, System
+from pooling.runs import export, files, score
 from pooling.runs.export import whole_run
+from pooling.runs.files import read_ranks, read_returned, read_topk
 from pooling.runs.imports import import_run
 from pooling.runs.ownership import OwnerError, delete_run, may_change, publish, visible_runs
 from pooling.runs.trec_read import TrecError
@@ -124,6 +129,48 @@ def test_what_others_rest_on_stays(pool: Pool, own: System, owner: User, exporte
     with pytest.raises(OwnerError, match=r"mine cannot be replaced.* Pool p was built with it"):
         import_run(pool.graph, exported, name="mine", replaces=own, user=owner)
     assert Run.objects.filter(system=own).exists()
+
+
+@pytest.mark.parametrize("read", [read_topk, read_ranks, read_returned, lambda run: b"".join(whole_run(run))])
+def test_a_reader_of_a_run_that_was_deleted_meanwhile_is_told_so(own: System, owner: User, read):
+    old = Run.every.select_related("system__graph").get(system=own)
+    files._cache.clear()
+    with transaction.atomic():
+        delete_run(own, owner)
+    shutil.rmtree(artifact_path(old.artifact))
+    with pytest.raises(GoneError, match="was deleted in the meantime"):
+        read(old)
+
+
+def test_publishing_a_run_that_is_deleted_meanwhile_says_so(own: System, owner: User, monkeypatch):
+    original = score.read_topk
+
+    def slow(run: Run):
+        System.every.get(pk=own.pk).delete()
+        shutil.rmtree(artifact_path(run.artifact))
+        files._cache.clear()
+        return original(run)
+
+    monkeypatch.setattr(score, "read_topk", slow)
+    with pytest.raises(GoneError):
+        publish(own, owner)
+
+
+def test_a_download_is_of_one_moment_of_a_run(own: System, owner: User, exported: Path, monkeypatch):
+    """The lists and the places of known entities are in two files: another run comes between them."""
+    old = Run.every.select_related("system__graph").get(system=own)
+    first = exported.read_bytes().splitlines(keepends=True)
+    (exported.parent / "other").write_bytes(b"".join(first[: len(first) // 2]))
+    original = export.read_topk
+
+    def slow(run: Run, **options):
+        monkeypatch.setattr(export, "read_topk", original)
+        import_run(own.graph, exported.parent / "other", name="mine", replaces=own, user=owner)
+        return original(run, **options)
+
+    monkeypatch.setattr(export, "read_topk", slow)
+    mixed = b"".join(whole_run(old))
+    assert mixed == b"".join(whole_run(Run.every.select_related("system__graph").get(system=own)))
 
 
 def test_systems_of_the_site_belong_to_nobody(trained: Graph, manager: User):

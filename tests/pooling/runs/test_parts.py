@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from core.enums import JobState
@@ -166,6 +168,22 @@ def test_uploads_are_own_few_and_swept(town: Graph, owner: User, monkeypatch):
     later = timezone.now() + parts.KEPT + timedelta(minutes=1)
     monkeypatch.setattr(parts.clock, "now", lambda: later)
     assert (sweep_uploads(), list(parts.uploads())) == (5, [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uploads_begun_at_the_same_time_are_counted_one_by_one(trained: Graph, owner: User, monkeypatch):
+    seen, original = [], parts.uploads
+
+    def counted():
+        seen.append(connection.in_atomic_block)
+        return original()
+
+    monkeypatch.setattr(parts, "sweep_uploads", lambda: None)
+    monkeypatch.setattr(parts, "uploads", counted)
+    with CaptureQueriesContext(connection) as queries:
+        create_upload(trained, owner, name="one", file_name="them.run", **OPTIONS)
+    begun, locked = (next(n for n, q in enumerate(queries) if word in q["sql"]) for word in ("BEGIN", "auth_user"))
+    assert seen == [True] and begun < locked
 
 
 def test_a_dropped_upload_is_gone(town: Graph, owner: User):

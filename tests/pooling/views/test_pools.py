@@ -14,13 +14,14 @@ from pooling.enums import SystemState
 from pooling.errors import PoolError
 from pooling.forms.pools import ASSUMED, MEASURED, NO_SEEDS, SEED_FILE_BYTES, PoolForm
 from pooling.graphs.opening import open_graph
-from pooling.models import Pool
+from pooling.models import Pool, System
 from pooling.pools.build import check_name
 from pooling.pools.diagnosis import Bucket, Diagnosis, as_stored, diagnosis_says
 from pooling.pools.effort import ASSUMED_SECONDS, Pace, effort
 from pooling.pools.kernels.filters import FILTERS, reason_label
 from pooling.pools.seeds import draw_seeds
 from pooling.runs.score import check_depth
+from tests.annotation.factories import findings
 from tests.page import content, element, elements, fields, has, numbers, parse, refusal, refused
 from tests.pages.world import make_graph, make_pool, make_system
 
@@ -114,6 +115,13 @@ def test_form_starts_on_a_graph_with_trained_systems(rotate, manager, tmp_path):
     assert fields(manager.get("/pools/new"))["graph"] == "town"
     assert has(manager.get("/pools/new?graph=a-graph-first-by-name"), "no-system")
     assert has(manager.get("/pools/new?graph=none"), "no-such-graph")
+
+
+@pytest.mark.parametrize(("state", "is_told"), [("waiting", True), ("training", True), ("failed", False)])
+def test_form_says_that_systems_are_being_trained(rotate, manager, state: str, is_told: bool):
+    System.objects.update(state=state)
+    page = manager.get("/pools/new?graph=town")
+    assert has(page, "no-system") and has(page, "training") == is_told
 
 
 def test_form_ticks_the_first_system_of_each_kind_that_is_not_archived(graph, manager):
@@ -245,7 +253,16 @@ def test_what_an_import_tells_of_the_rule_is_on_the_page(graph, manager):
 def test_triples_with_depth_reason_and_provenance(rotate, manager):
     make_pool(rotate.graph, systems=[rotate])
     first = content(manager.get("/pools/town-pool/triples")).rows[0]
-    assert first == ["ada p0", "knows", "emil p4", "1", reason_label(""), "RotatE tail 1"]
+    assert first == ["ada", "knows", "emil", "1", reason_label(""), "RotatE tail 1 p0 p4"]
+
+
+def test_triples_name_the_system_with_the_best_rank_first(rotate, manager):
+    pool = make_pool(rotate.graph, systems=[rotate])
+    pool.contributors = ["rotate", "transe", "distmult"]
+    pool.save()
+    pool.triples.update(provenance=findings((0, 1, 7), (1, 0, 2), (2, 1, 4)))
+    first = content(manager.get("/pools/town-pool/triples")).rows[0]
+    assert first[5] == "TransE tail 2 + 2 DistMult head 4 RotatE head 7 p0 p4"
 
 
 def test_triples_without_labels_have_each_id_once(rotate, manager, monkeypatch):
@@ -253,7 +270,7 @@ def test_triples_without_labels_have_each_id_once(rotate, manager, monkeypatch):
     known = replace(open_graph(rotate.graph), labels=[""] * rotate.graph.num_entities)
     monkeypatch.setattr("pooling.views.pools.open_graph", lambda graph: known)
     first = content(manager.get("/pools/town-pool/triples")).rows[0]
-    assert first[:3] == ["p0", "knows", "p4"]
+    assert first == ["p0", "knows", "p4", "1", reason_label(""), "RotatE tail 1"]
 
 
 @pytest.mark.parametrize(
@@ -327,3 +344,9 @@ def test_pages_of_a_long_list(graph, manager):
     assert parse(page).one(rel="prev")["href"] == "?page=1"
     assert shown(manager.get("/graphs/town/systems?page=99")) == ["51", "60", "60"]
     assert shown(manager.get("/graphs/town/systems?page=x")) == ["1", "50", "60"]
+
+
+def test_the_page_of_pools_offers_the_import_of_a_graph_until_there_is_one(manager, tmp_path):
+    assert has(manager.get("/pools"), "import-graph")
+    make_graph(tmp_path / "tsv")
+    assert not has(manager.get("/pools"), "import-graph")
