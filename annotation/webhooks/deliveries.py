@@ -1,5 +1,7 @@
 """Send the messages of webhooks from a job; try again with growing waits, and switch off what stays out of reach."""
 
+from collections.abc import Collection
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -24,6 +26,7 @@ WAITS = (
 MOST_ATTEMPTS = len(WAITS) + 1
 MOST_FAILURES = 3  # messages given up in a row, before the webhook is switched off
 KEPT = 50  # messages of a webhook that are over
+AT_ONCE = 8  # webhooks that are sent to at the same time, so that one that hangs does not hold up the others
 
 
 def start_due(now: datetime | None = None) -> bool:
@@ -35,31 +38,45 @@ def start_due(now: datetime | None = None) -> bool:
 
 
 def run_send(job: Job, progress: Progress) -> None:
-    """Send every message that is due. Earlier jobs of this kind that are done leave the list of jobs."""
+    """Send every message that is due, those of one webhook one after the other.
+
+    Earlier jobs of this kind that are done leave the list of jobs.
+    """
     Job.objects.filter(kind=job.kind, state=JobState.DONE).exclude(pk=job.pk).delete()
     sent = 0
-    while (mine := _claim()) is not None:
-        _send(mine)
-        sent += 1
-        progress.report("sending", sent, sent, "messages")
+    under_way: dict[Future[Outcome], Delivery] = {}
+    with ThreadPoolExecutor(AT_ONCE) as senders:
+        while True:
+            while len(under_way) < AT_ONCE and (mine := _claim([one.webhook_id for one in under_way.values()])):
+                hook, body = mine.webhook, mine.body.encode()
+                sending = senders.submit(send_message, hook.url, secret_of(hook.salt), mine.event, str(mine.uid), body)
+                under_way[sending] = mine
+            if not under_way:
+                return
+            for over in wait(under_way, return_when=FIRST_COMPLETED).done:
+                _keep(under_way.pop(over), over.result())
+                sent += 1
+            progress.report("sending", sent, sent, "messages")
 
 
-def _claim(now: datetime | None = None) -> Delivery | None:
-    """Return the next message that is due, for this process alone: its next attempt is put off before this one."""
-    now = now or clock.now()
-    due = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now)
+def _claim(busy: Collection[int] = ()) -> Delivery | None:
+    """Return the next message that is due, for this process alone: its next attempt is put off before this one.
+
+    Webhooks that are `busy` with another message are left out.
+    """
+    now = clock.now()
+    due = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=now).exclude(webhook__in=busy)
     while (one := due.select_related("webhook").order_by("due_at", "pk").first()) is not None:
-        wait = WAITS[min(one.attempts, len(WAITS) - 1)]
+        pause = WAITS[min(one.attempts, len(WAITS) - 1)]
         mine = due.filter(pk=one.pk, attempts=one.attempts)
-        if mine.update(attempts=F("attempts") + 1, due_at=now + wait, tried_at=now) == 1:
+        if mine.update(attempts=F("attempts") + 1, due_at=now + pause, tried_at=now) == 1:
             one.attempts += 1
             return one
     return None
 
 
-def _send(one: Delivery) -> None:
+def _keep(one: Delivery, outcome: Outcome) -> None:
     hook = one.webhook
-    outcome = send_message(hook.url, secret_of(hook.salt), one.event, str(one.uid), one.body.encode())
     over = one.event == TEST or one.attempts >= MOST_ATTEMPTS
     state = DeliveryState.SENT if outcome.arrived else DeliveryState.FAILED if over else DeliveryState.WAITING
     with transaction.atomic():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from datetime import timedelta
 
 import pytest
@@ -177,6 +178,30 @@ def test_test_is_sent_once_also_by_a_webhook_that_is_off(world, hook, receiver) 
     hook.refresh_from_db()
     one = Delivery.objects.get()
     assert (told(receiver), one.state, hook.failures) == ([("test", {"message": "This is a test."})], "failed", 0)
+
+
+def test_receiver_that_hangs_holds_up_no_other_and_gets_one_message_at_a_time(world, hook, receiver) -> None:
+    arrived = threading.Event()
+    waited = []
+
+    def answer(request) -> None:
+        if request.path.startswith("/hook"):
+            waited.append(arrived.wait(5))
+        else:
+            arrived.set()
+        answer_with(request, 200)
+
+    receiver.answer = answer
+    an_event(world, n=1)
+    an_event(world, n=2)
+    add_webhook(receiver.url.replace("hook", "other"), WebhookEvent.values, world.pool, by=world.manager)
+    an_event(world, n=3)
+    work()
+    assert waited == [True, True, True]
+    assert [(path[:5], json.loads(body)["data"]["n"]) for path, _, body in receiver.got] == [
+        ("/hook", 1), ("/othe", 3), ("/hook", 2), ("/hook", 3),
+    ]  # fmt: skip
+    assert set(Delivery.objects.values_list("state", "attempts")) == {("sent", 1)}
 
 
 def test_two_workers_send_a_message_once(world, hook) -> None:
