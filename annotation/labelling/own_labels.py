@@ -153,14 +153,17 @@ def questions_left(user: User, campaign: Campaign) -> int:
         left += campaign.pool.triples.filter(reason=TO_PEOPLE, item=None).count()
     checks = Check.objects.filter(campaign=campaign, person=user)
     open_checks = checks.filter(state__in=[SlotState.FREE, SlotState.LEASED])
-    if not left:
-        return open_checks.filter(Q(state=SlotState.LEASED) | Q(kind=CheckKind.RECHECK)).count()
+    # gold in hand keeps the rest of the gold in the number: a fall before it is answered would show it
+    if not left and not open_checks.filter(kind=CheckKind.GOLD, state=SlotState.LEASED).exists():
+        return open_checks.filter(kind=CheckKind.RECHECK).count()
     left += open_checks.filter(kind=CheckKind.RECHECK).count()
-    if campaign.gold_percent:
-        given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
-        trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
-        left += campaign.golds.filter(~Exists(given), ~Exists(trained), is_active=True).count()
-    return left
+    in_hand = Exists(Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.LEASED))
+    if not campaign.gold_percent:
+        return left + campaign.golds.filter(in_hand).count()
+    given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
+    trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
+    to_come = Q(~Exists(given), ~Exists(trained), is_active=True)
+    return left + campaign.golds.filter(Q(in_hand) | to_come).count()
 
 
 def num_assigned(user: User, campaign: Campaign) -> int:
@@ -185,9 +188,8 @@ def own_progress(user: User) -> list[OwnProgress]:
         Campaign.objects.filter(members__person=user).select_related("pool").distinct().order_by("pool__name")
     ):
         roles = tuple(campaign.members.filter(person=user).order_by("role").values_list("role", flat=True))
-        held, left = held_slots(campaign, user), questions_left(user, campaign)
-        waits = held.exclude(number=ADJUDICATION).exists() or waiting_items(campaign, user).exists()
-        waits = waits or may_release(campaign)  # a claim would release the next batch
+        left = questions_left(user, campaign)
+        waits = left > 0 or may_release(campaign)  # a claim would release the next batch
         disputes = disputes_left(user, campaign) if CampaignRole.ADJUDICATOR in roles else None
         counts = label_counts(user, campaign), left, num_assigned(user, campaign)
         answers, training = new_answers(user, campaign).count(), needs_training(campaign, user)

@@ -6,7 +6,7 @@ question to question. Traces of two questions that must not be told apart are eq
 
 import json
 from datetime import timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -54,6 +54,7 @@ from tests.annotation.factories import (
     slot_for,
     windows_closed,
 )
+from tests.page import read
 
 ITEM = {
     "slot", "lease", "group", "side", "relation", "question", "group_question", "subject", "object",
@@ -261,6 +262,51 @@ def test_gold_does_not_show_in_the_counts_of_leases(world, ann, gold) -> None:
     assert post(ann, RELEASE, {"slots": slots}).json() == {"slots": 7}
     assert post(ann, RENEW, {"slots": slots}).json() == {"slots": 0}
     assert [item["slot"] for item in claimed(ann)] == slots
+
+
+@pytest.mark.parametrize("place", [0, 6])
+@pytest.mark.parametrize("change", ["", "percent", "active"])
+def test_what_is_left_falls_by_one_whatever_was_answered(world, ann, gold, place: int, change: str) -> None:
+    """Also where gold is the last in hand, other gold was never given out, or no more gold is to be given out."""
+    index = open_graph(world.pool.graph).entity_index
+    for person in ("p2", "p3"):  # of questions that nobody is asked
+        Gold.objects.create(
+            campaign=world.campaign,
+            head=index[person],
+            relation=0,
+            tail=index["c2"],
+            side="tail",
+            answer="Y",
+            origin="file",
+        )
+    items = claimed(ann)
+    secret = next(item for item in items if item["slot"] == ticket_of_gold(world.ann))
+    items.remove(secret)
+    items.insert(place, secret)
+    if change == "percent":
+        Campaign.objects.update(gold_percent=0)
+    elif change == "active":
+        Gold.objects.filter(pk=gold.pk).update(is_active=False)
+    left = [ann.get(PROGRESS).json()["left"]]
+    for item in items:
+        assert post(ann, SUBMIT, given(item)).status_code == 201
+        left.append(ann.get(PROGRESS).json()["left"])
+    falls = {before - after for before, after in pairwise(left[:-1])}
+    assert (falls, left[-1]) == ({1}, 0)
+
+
+def test_home_offers_rechecks_as_it_offers_questions(world, ann) -> None:
+    """Home said that nothing waits while only re-checks did: what was then given out was surely a re-check."""
+    for item in world.campaign.items.order_by("order"):
+        label_and_release(world, item, ben="Y", cleo="Y")
+    draw_recheck(world.campaign, world.ann, 2)
+    for held in (0, 2):
+        page = read(ann.get("/"))
+        assert page.one(class_="button-primary")["href"] == "/campaigns/p1/annotate"
+        (mine,) = own_progress(world.ann)
+        assert (mine.has_questions, mine.left) == (True, 2)
+        if not held:
+            assert len(claimed(ann)) == 2
 
 
 def test_gold_stands_among_own_labels_in_the_order_of_answers(world, ann, gold) -> None:
