@@ -6,8 +6,12 @@ export class Fold {
     this.zone = root.querySelector(".zone-evidence");
     this.button = this.zone.querySelector("[data-fold]");
     this.button.addEventListener("click", () => this.unfold(this.button.getAttribute("aria-expanded") === "false"));
-    // what is offered or refused below a field stays under the finger
-    root.addEventListener("focusin", ({ target }) => target !== this.button && !target.closest(".below-field") && this.unfold(this.zone.contains(target)));
+    root.addEventListener("focusin", ({ target }) => !this.stays(target) && this.unfold(this.zone.contains(target)));
+  }
+
+  // The field of the link is in sight folded too; what is offered or refused below a field stays under the finger.
+  stays(target) {
+    return target === this.button || Boolean(target.closest(".link-field, .below-field"));
   }
 
   unfold(is) {
@@ -17,7 +21,7 @@ export class Fold {
 
   // A field that is out of sight while folded takes no focus.
   focus(field) {
-    this.unfold(true);
+    if (!this.stays(field)) this.unfold(true);
     field.focus();
   }
 }

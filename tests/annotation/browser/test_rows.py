@@ -426,7 +426,7 @@ def test_on_a_phone_evidence_is_a_line_that_unfolds_over_the_rows(world, open_pa
     press(page, "Enter")
     expect(passage).to_be_hidden()
     page.locator("#question-link").fill("https://example.com/a")
-    expect(passage).to_be_visible()
+    expect(passage).to_be_hidden()
     press(page, "Enter")
     expect(page.locator("#question-link")).to_be_focused()
     shows(page.locator("#question-link-error"), "not-verified")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotation.models import Item, QuestionTemplate
 from tests.annotation.browser.hands import notice, paste, press, question, ready, shoot, shows
@@ -41,6 +41,23 @@ def stay(page: Page, placed: list[list[int]], *, unfolds: bool) -> bool:
         if abs(y + height - old_y - old_height) <= 1:  # a pixel of rounding
             now[1] = [x, old_y, width, old_height]
     return now == placed
+
+
+def test_on_a_phone_a_missing_link_leaves_what_one_reads_in_sight(world, open_page) -> None:
+    page = open_page(world.ann, width=360)
+    page.set_viewport_size({"width": 360, "height": 640})
+    ready(page)
+    evidence, passage = page.locator('[data-view="one"] .zone-evidence'), page.locator("#passage")
+    before = evidence.bounding_box()
+    page.locator('[data-bar] [data-answer="Y"]').click()
+    shows(page.locator("#link-error"), "no-link")
+    expect(page.locator("#link")).to_be_focused()
+    expect(page.locator("#link-error")).to_be_in_viewport(ratio=1)
+    expect(passage).to_be_hidden()
+    assert before["y"] - evidence.bounding_box()["y"] <= 48  # two lines of what is wrong
+    evidence.locator("[data-fold]").click()
+    page.locator("#link").click()  # nothing moves away under the finger
+    expect(passage).to_be_visible()
 
 
 def make_long(world) -> None:
