@@ -12,11 +12,12 @@ from django.db.models.functions import Coalesce
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
 from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
-from annotation.models import Campaign, Check, Item, QuestionTemplate, Slot
+from annotation.models import Campaign, Check, Item, Membership, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
 from core import clock
+from core.people.roles import CampaignRole
 
 # groups are given out whole, up to this many slots per person
 MAX_LEASED = 50
@@ -90,6 +91,7 @@ def claim_disputed(
             held = _renew_held(campaign, user, (ADJUDICATION,), now)
             if campaign.state == CampaignState.OPEN:
                 waiting = waiting_disputes(campaign, user, now=now, wait_for_windows=wait_for_windows)
+                waiting = waiting.filter(_is_member(campaign, user, role=CampaignRole.ADJUDICATOR))
                 wish = list(waiting.filter(ticket=first).values_list("pk", flat=True)) if first else []
                 room = max(MAX_LEASED - held, 1)
                 _take_disputes(campaign, user, waiting, wish, count - held, room, now, wait)
@@ -179,9 +181,15 @@ def _in(campaign: Campaign) -> Exists:
 def one_by_one(user: User) -> None:
     """Wait for other claims and withdrawals of this person.
 
-    At the same moment each claim would fill their hand, and each withdrawal count the same labels.
+    At the same moment each claim would fill their hand, and each withdrawal count the same labels. Whoever takes a
+    role away waits here too, so that it sees what a claim under way has leased.
     """
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
+
+
+def _is_member(campaign: Campaign, user: User, **role: str) -> Exists:
+    """Ask within the transaction whether the person still works here; they may have left since the request began."""
+    return Exists(Membership.objects.filter(campaign=campaign, person=user, person__is_active=True, **role))
 
 
 def _renew_held(campaign: Campaign, user: User, numbers: Iterable[int], now: datetime) -> int:
@@ -199,7 +207,7 @@ def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: da
     taken: set[int] = set()
     passed: list[int] = []
     while len(taken) < wanted:
-        group = _next_group(waiting_items(campaign, user, now=now).exclude(group__in=passed), user)
+        group = _next_group(campaign, waiting_items(campaign, user, now=now).exclude(group__in=passed), user)
         if group is None:
             break
         passed.append(group)
@@ -209,7 +217,7 @@ def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: da
     return taken
 
 
-def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
+def _next_group(campaign: Campaign, waiting: QuerySet[Item], user: User) -> int | None:
     """Return the next group to offer: of an item assigned to this person, then of one that somebody else has labelled,
     or else in the random order.
 
@@ -224,7 +232,8 @@ def _next_group(waiting: QuerySet[Item], user: User) -> int | None:
     )
     # one query: the database looks for each only where the one before it found none
     group = Coalesce(*(Subquery(items.values("group")[:1]) for items in first))
-    return User.objects.filter(pk=user.pk).values_list(group, flat=True).first()
+    member = User.objects.filter(_is_member(campaign, user), pk=user.pk)
+    return member.values_list(group, flat=True).first()
 
 
 def _take_disputes(

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.enums import AnnotationAct
 from annotation.errors import PersonError
-from annotation.labelling.queue import release_all
+from annotation.labelling.queue import one_by_one, release_all
 from annotation.models import Campaign, Invitation, Membership
 from annotation.people.names import has_unseen, looks_like_one_of, skeleton
 from core import clock
@@ -144,6 +144,7 @@ def take_role(user: User, role: str, campaign: Campaign | None = None, *, by: Us
             user.groups.remove(*Group.objects.filter(name=role))
             revoke_invitations_of(user)
         else:
+            one_by_one(user)
             had = Membership.objects.filter(campaign=campaign, person=user, role=role).delete()[0] > 0
             release_all(user, campaign)
         if had:

@@ -4,9 +4,12 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from annotation.errors import PersonError
+from annotation.labelling.queue import claim_disputed
+from annotation.models import Slot
 from annotation.people.accounts import add_person, password_path, switch_off, switch_on, take_role
+from annotation.people.own_data import erase
 from core.models import AuditEntry
-from tests.annotation.factories import PASSWORD, claim, label_item
+from tests.annotation.factories import PASSWORD, claim, label_and_release, label_item, windows_closed
 
 
 def test_new_person_gets_a_password_that_works_once_shown(world) -> None:
@@ -84,6 +87,35 @@ def test_switched_off_is_signed_out_and_gives_back_what_was_held(world) -> None:
     states = list(world.ann.slots.values_list("state", flat=True))
     assert states == ["answered"]
     assert client.post("/login", {"username": "ann", "password": PASSWORD}).status_code == 200
+
+
+@pytest.mark.parametrize("leave", ["switched off", "role taken", "erased"])
+def test_claim_under_way_gives_nothing_to_somebody_who_left(world, leave: str) -> None:
+    """The request began before and waited for the account; what it took was held until the end of the lease."""
+    disputed = world.campaign.items.first()
+    label_and_release(world, disputed, ben="Y", cleo="N")
+    windows_closed(disputed)
+    begun = {name: User.objects.get(username=name) for name in ("ann", "ada")}
+    for name, role in (("ann", "annotator"), ("ada", "adjudicator")):
+        if leave == "switched off":
+            switch_off(getattr(world, name))
+        elif leave == "role taken":
+            take_role(getattr(world, name), role, world.campaign)
+        else:
+            erase(getattr(world, name))
+    assert claim(world.campaign, begun["ann"], 8) == []
+    assert claim_disputed(world.campaign, begun["ada"]) == []
+    assert not Slot.objects.filter(state="leased", annotator__in=begun.values()).exists()
+
+
+def test_adjudicator_who_still_annotates_gets_no_dispute_once_the_role_is_taken(world) -> None:
+    disputed = world.campaign.items.first()
+    label_and_release(world, disputed, ben="Y", cleo="N")
+    windows_closed(disputed)
+    world.campaign.members.create(person=world.ada, role="annotator")
+    take_role(world.ada, "adjudicator", world.campaign)
+    assert claim_disputed(world.campaign, world.ada) == []
+    assert claim(world.campaign, world.ada, 1)
 
 
 def test_switched_on_signs_in_with_the_same_roles_and_labels(world) -> None:
