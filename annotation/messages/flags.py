@@ -23,6 +23,7 @@ from core.people.audit_log import record
 from pooling.graphs.opening import open_graph
 
 MAX_TEXT = 2000
+MOST_OPEN = 100  # reports of one person in a campaign that nobody replied to
 
 
 def report(user: User, ticket: UUID, lease: UUID, client_id: UUID, kind: str, text: str = "") -> Flag:
@@ -67,6 +68,9 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
         place = slot or check
         if place is None or place.template is None:
             raise AnswerRefused(_("This statement was withdrawn: there is nothing to report any more."))
+        if place.asked.campaign.flags.filter(person=user, replied_at=None).count() >= MOST_OPEN:
+            told = _("{n} of your reports have no reply yet. You can report more once somebody replies.")
+            raise AnswerRefused(told.format(n=MOST_OPEN))
         holds = slot is not None and slot.number == ADJUDICATION and kind == FlagKind.WORDS
         if holds and release_slots(Slot.objects.filter(ticket=ticket, annotator=user)) != 1:
             raise AnswerRefused(_("This dispute is no longer in your hands. Nothing was reported."))

@@ -37,6 +37,7 @@ from evaluation.sections.seed_notes import seed_notes
 from evaluation.sections.settings import Settings
 from pooling.models import Pool
 
+MOST_ASKED = 30  # computations of one person that wait or run
 # Seeds, full test and frozen or imported qrels do not change with the labels.
 UNLABELLED = ("seeds", "full-test", "qrels", "imported")
 FORM = 28  # of the content: one more whenever numbers or words of figures change
@@ -253,9 +254,20 @@ def start_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, u
     return start_job(EvaluationJob.EVALUATE, pool=pool, params=_params(analysis, part, settings), user=user)
 
 
-def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User | None = None) -> Job:
-    """Start a part's job for a person; UserError at once, not a failing job, for labels that do not exist."""
+def ask_part(pool: Pool, analysis: Analysis, part: Part, settings: Settings, user: User) -> Job:
+    """Start a part's job for a person, or return the one that is doing so already.
+
+    UserError at once, not a failing job, for labels that do not exist, and for somebody with `MOST_ASKED` jobs that
+    are not over: each other seed is another one, and all wait behind them.
+    """
     label_set(pool, pool_table(pool), settings.labels)
+    if not is_live(part_job(pool, analysis, part, settings)):
+        asked = Job.objects.filter(kind=EvaluationJob.EVALUATE, created_by=user, state__in=LIVE).count()
+        if asked >= MOST_ASKED:
+            raise UserError(
+                f"{asked} computations that you asked for are waiting or under way. Ask again when some are done, or"
+                " cancel those that you do not need on their pages."
+            )
     return start_part(pool, analysis, part, settings, user)
 
 

@@ -8,6 +8,7 @@ from annotation.enums import AnnotationAct, FlagKind
 from annotation.errors import AnswerRefused, CampaignError, NotYours
 from annotation.judging.waiting import seconds_to_next_dispute
 from annotation.labelling.queue import claim_disputed, release_all
+from annotation.messages import flags
 from annotation.messages.flags import MAX_TEXT, answer_flag, own_flags, report
 from annotation.models import Flag, Slot
 from annotation.models.slot import lease_of
@@ -54,6 +55,20 @@ def test_repeated_report_is_the_same_one(world) -> None:
     slot, client = claim(world.campaign, world.ann, 1)[0], uuid4()
     assert send(world.ann, slot, client=client) == send(world.ann, slot, "source", client=client)
     assert list(Flag.objects.values_list("kind", flat=True)) == ["name"]
+
+
+def test_open_reports_of_one_person_are_limited(world, monkeypatch) -> None:
+    monkeypatch.setattr(flags, "MOST_OPEN", 2)
+    slot, client = claim(world.campaign, world.ann, 1)[0], uuid4()
+    first = send(world.ann, slot, client=client)
+    send(world.ann, slot)
+    with pytest.raises(AnswerRefused, match=r"^2 of your reports have no reply yet\."):
+        send(world.ann, slot)
+    assert send(world.ann, slot, client=client) == first
+    send(world.ben, claim(world.campaign, world.ben, 1)[0])
+    answer_flag(first, "Ada Lovelace.", by=world.manager)
+    send(world.ann, slot)
+    assert Flag.objects.count() == 4
 
 
 def test_report_id_of_somebody_else_is_refused(world) -> None:

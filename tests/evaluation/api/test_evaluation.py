@@ -8,11 +8,13 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from core.enums import JobState
 from core.models import Job
 from evaluation.enums import EvaluationJob
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.measures.registry import MEASURES
 from evaluation.pages.registry import ANALYSES
+from evaluation.sections import figure_cache
 from pooling.models import Pool
 
 URL = "/api/v1/pools/p/evaluations"
@@ -82,6 +84,20 @@ def test_a_part_that_takes_long_is_a_job(researcher):
     assert job.created_by.username == "researcher"
     again = researcher.post(f"{URL}/stability?seed=3", {"part": "labels"}, content_type="application/json")
     assert again.json()["id"] == job.pk
+
+
+def test_computations_that_one_person_has_waiting_are_limited(researcher, monkeypatch):
+    def ask(seed: int):
+        body = {"part": "labels"}
+        return researcher.post(f"{URL}/stability?seed={seed}", body, content_type="application/json")
+
+    monkeypatch.setattr(figure_cache, "MOST_ASKED", 2)
+    assert [ask(seed).status_code for seed in (3, 4, 5, 3)] == [202, 202, 400, 202]  # the last is the first
+    assert ask(5).json()["error"].startswith("2 computations that you asked for are waiting or under way.")
+    page = researcher.post("/pools/p/evaluation/stability/labels/compute", {"settings": "seed=5"}, follow=True)
+    assert "2 computations that you asked for" in page.content.decode()
+    Job.objects.filter(params__settings="seed=3").update(state=JobState.DONE)
+    assert ask(5).status_code == 202
 
 
 @pytest.mark.parametrize(
