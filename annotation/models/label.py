@@ -131,7 +131,8 @@ class Flag(models.Model):
 class ImportedLabel(models.Model):
     """A label made elsewhere, as its file gave it; append-only."""
 
-    triple = models.ForeignKey(PooledTriple, on_delete=models.PROTECT, related_name="imported_labels")
+    # imported_line_once begins with it
+    triple = models.ForeignKey(PooledTriple, on_delete=models.PROTECT, related_name="imported_labels", db_index=False)
     answer = models.CharField(max_length=1, choices=Answer)
     annotator = models.CharField(max_length=150, blank=True)
     source_url = models.CharField(max_length=2000, blank=True)
@@ -164,7 +165,8 @@ class ImportedLabel(models.Model):
 class Judgement(models.Model):
     """The final label of a triple, rewritten when its labels change; decided_at orders and versions judgements."""
 
-    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="judgements")
+    # the index on pool and decided_at begins with it
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="judgements", db_index=False)
     triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="judgement")
     verdict = models.CharField(max_length=10, choices=Verdict)
     origin = models.CharField(max_length=10, choices=JudgementOrigin)

@@ -70,7 +70,7 @@ ADJUDICATION = 3  # the number of the third slot
 class Item(models.Model):
     """A pooled triple that people must judge."""
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="items", db_index=False)
     triple = models.OneToOneField(PooledTriple, on_delete=models.PROTECT, related_name="item")
     # items of one question share a group; groups and the items within come in a seeded random order
     group = models.PositiveIntegerField()
@@ -78,7 +78,9 @@ class Item(models.Model):
     side = models.CharField(max_length=4, help_text="which side the group's question masks")
     state = models.CharField(max_length=10, choices=ItemState, default=ItemState.OPEN)
     # the first labeller: items with one label are given out first, to others
-    started_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    started_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     reopened = models.BooleanField(
         default=False, help_text="a manager wants a third person's judgement, although two agree"
     )
@@ -104,7 +106,12 @@ class Item(models.Model):
             CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
             CheckConstraint(condition=Q(side__in=["tail", "head"]), name="item_side_known"),
         ]
-        indexes = [Index(fields=["campaign", "state", "started_by", "order"]), Index(fields=["campaign", "group"])]
+        # campaign has no index of its own, since three begin with it
+        indexes = [
+            Index(fields=["campaign", "state", "started_by", "order"]),
+            Index(fields=["campaign", "group"]),
+            Index(fields=["started_by"], condition=Q(started_by__isnull=False), name="item_started_by"),
+        ]
 
     def __str__(self) -> str:
         return f"item {self.pk} ({self.state})"
@@ -134,11 +141,13 @@ class Slot(models.Model):
     one person, or an adjudicator who labelled it. A withdrawn slot keeps its person, who is not asked again, and label.
     """
 
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="slots", db_index=False)
     number = models.PositiveSmallIntegerField()
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False, help_text="its name outside")
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
-    annotator = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="slots")
+    annotator = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.PROTECT, related_name="slots", db_index=False
+    )
     leased_until = models.DateTimeField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     template = models.ForeignKey(
@@ -147,6 +156,7 @@ class Slot(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="+",
+        db_index=False,
         help_text="the version that its present holder was shown",
     )
 
@@ -164,8 +174,12 @@ class Slot(models.Model):
                 name="slot_held_by_one",
             ),
         ]
-        # no index on state: SQLite would use it to read every free slot, not the few of one group
-        indexes = [Index(fields=["annotator", "state"])]
+        # no index on state: SQLite would use it to read every free slot, not the few of one group. None on item alone:
+        # slot_person_once begins with it. Free slots are in no index of people or words, so that a campaign opens fast.
+        indexes = [
+            Index(fields=["annotator", "state"], condition=Q(annotator__isnull=False), name="slot_annotator_state"),
+            Index(fields=["template"], condition=Q(template__isnull=False), name="slot_template"),
+        ]
 
     def __str__(self) -> str:
         return f"slot {self.number} of item {self.item_id} ({self.state})"
