@@ -50,7 +50,7 @@ def exported(qrels: Qrels, out: Path) -> Exported:
 
 def real_pool(data: Path) -> Pool:
     """Make the published pool of FB15k-237 with its labels: 1,023 seeds and 21,469 pooled triples."""
-    from annotation.judging.judgements import import_labels
+    from annotation.judging.label_import import import_labels
     from pooling.graphs.imports import import_graph
     from pooling.graphs.tsv import read_tsv
     from pooling.pools.build import import_pool

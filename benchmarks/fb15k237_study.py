@@ -23,7 +23,7 @@ from evaluation.sections.cell_text import cell_text, spread_text
 from pooling.enums import PoolingJob
 
 if TYPE_CHECKING:
-    from annotation.judging.judgements import ImportReport
+    from annotation.judging.label_import import ImportReport
     from evaluation.sections.section import Table
     from pooling.models import Pool
 
@@ -138,7 +138,7 @@ class Study:
         )
 
     def labels(self) -> str:
-        from annotation.judging.judgements import import_labels
+        from annotation.judging.label_import import import_labels
         from annotation.models import ImportedLabel
         from evaluation.overview.counts import pool_report
 

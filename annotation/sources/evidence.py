@@ -88,7 +88,9 @@ def problem_of(url: str, hosts: Collection[str]) -> str:
     """Return why a link is not acceptable evidence, as the rest of a sentence; empty if it is fine."""
     if len(url) > MAX_LENGTH:
         return _("has {length} characters, more than {most}").format(length=len(url), most=MAX_LENGTH)
-    if any(c == "\\" or c.isspace() or unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in url):
+    # nearly every link is printable: only others are read by character, which takes longer than all the rest
+    is_plain = url.isprintable() and " " not in url and "\\" not in url
+    if not is_plain and any(c == "\\" or c.isspace() or unicodedata.category(c) in ("Cc", "Cf", "Cs") for c in url):
         return _("has a space, a backslash or a control character")
     try:
         parts = urlsplit(url)

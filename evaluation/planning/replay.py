@@ -11,7 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotation.enums import Verdict
-from annotation.judging.judgements import ImportReport, labels_of_pool, majority
+from annotation.judging.judgements import majority
+from annotation.judging.label_import import ImportReport, labels_of_pool
 from core.callbacks import Tell
 from evaluation.labels.label_sets import LabelSet, state_of
 from evaluation.labels.pool_table import EvaluationError, PoolTable, pool_table

@@ -9,7 +9,7 @@ import numpy as np
 from django.contrib.auth.models import User
 
 from annotation.enums import Answer
-from annotation.judging.judgements import import_judged
+from annotation.judging.label_import import import_judged
 from core.database import held, named_once
 from core.people.audit_log import record
 from evaluation.labels.import_qrels import Judged, Triple, graded_note, keep_judgements, lost_in_trec, read_judgements

@@ -12,7 +12,7 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.quality.checks import gold_from_file
 from annotation.questions.templates import read_templates
 from core.errors import UserError

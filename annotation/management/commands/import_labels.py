@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotation.judging.judgements import NAMED, ImportReport, import_labels
+from annotation.judging.label_import import NAMED, ImportReport, import_labels
 from core.management.shell import ShellCommand
 from pooling.pools.build import get_pool
 

@@ -5,14 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from annotation.judging.judgements import (
-    current_verdicts,
-    decide,
-    decision_times,
-    import_labels,
-    labels_version,
-    majority,
-)
+from annotation.judging.judgements import current_verdicts, decide, decision_times, labels_version, majority
+from annotation.judging.label_import import import_labels
 from annotation.models import ImportedLabel, Item, Judgement
 from core.errors import UserError
 from pooling.graphs.opening import open_graph

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from pooling.graphs.imports import import_graph
 from pooling.graphs.tsv import read_tsv
 from pooling.pools.build import import_pool

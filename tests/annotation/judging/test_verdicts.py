@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.judging.verdicts import verdicts_at, verdicts_by_person
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change

@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.campaigns import bulk
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import ItemState, SurplusReason
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release, release_all
 from annotation.labelling.submit import change, submit

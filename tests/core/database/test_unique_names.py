@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from annotation.campaigns import lifecycle
 from annotation.errors import CampaignError
-from annotation.judging import judgements
+from annotation.judging import label_import
 from annotation.models import Campaign
 from core.database import named_once
 from core.errors import UserError
@@ -113,10 +113,10 @@ def test_of_two_studies_that_are_made_at_once_the_second_is_refused(meanwhile):
 def test_of_two_imports_of_a_file_of_labels_at_once_the_second_adds_nothing(trained: Graph, monkeypatch, tmp_path):
     """SQLite has one writer at a time; on PostgreSQL the second waits at `one_at_a_time`."""
     asked = []
-    monkeypatch.setattr(judgements, "one_at_a_time", asked.append)
+    monkeypatch.setattr(label_import, "one_at_a_time", asked.append)
     pool = make_pool(trained)
     (tmp_path / "l.tsv").write_text("".join("\t".join([*row, "Y"]) + "\n" for row in facts()["test"]))
-    judgements.import_labels(pool, tmp_path / "l.tsv")
+    label_import.import_labels(pool, tmp_path / "l.tsv")
     assert asked == [f"import labels into pool {pool.pk}"]
 
 

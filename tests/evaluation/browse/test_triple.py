@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.queue import claim_disputed, release
 from annotation.labelling.submit import change

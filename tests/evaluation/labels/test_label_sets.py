@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.campaigns.lifecycle import open_campaign
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.labelling.withdraw import withdraw_labels
 from annotation.models import Campaign, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION

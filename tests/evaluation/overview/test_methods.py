@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotation.campaigns.lifecycle import open_campaign
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.simulation.simulate import Simulation, simulate
 from evaluation.overview.methods import methods, systems_table
 from evaluation.sections.section import Context

@@ -13,7 +13,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.models import ImportedLabel, Label
 from evaluation.labels.qrels import freeze_qrels
 from evaluation.labels.terms import Creator, edit_terms

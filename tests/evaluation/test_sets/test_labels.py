@@ -10,7 +10,7 @@ from uuid import uuid4
 import mlcroissant
 import pytest
 
-from annotation.judging.judgements import import_labels
+from annotation.judging.label_import import import_labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.submit import change
 from annotation.labelling.withdraw import withdraw_labels

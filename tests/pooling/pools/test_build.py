@@ -360,7 +360,7 @@ def test_an_import_of_nothing_is_refused(trained: Graph, tmp_path: Path, content
 @pytest.mark.data
 @pytest.mark.django_db
 def test_the_published_pool_and_its_labels_give_the_published_counts():
-    from annotation.judging.judgements import import_labels
+    from annotation.judging.label_import import import_labels
     from evaluation.overview.counts import pool_report
     from pooling.graphs.imports import import_graph
     from pooling.graphs.tsv import read_tsv
