@@ -1,7 +1,6 @@
 """Read seed files and pool files made elsewhere, line by line."""
 
 import io
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -117,8 +116,9 @@ def read_pool_file(
     counts: list[int] = []  # findings of each line
     flat = array("i")  # system, side, rank of each finding
     never = {} if known_too else excluded(seeds, graph)
+    name = path.name
     for number, fields in read_tsv(path, bounds):
-        where = f"{path.name}:{number}"
+        where = f"{name}:{number}"
         problem, depth, found = _shape(fields, contributors)
         if problem:
             refused.add(f"{where}: {problem}")
@@ -133,8 +133,8 @@ def read_pool_file(
         else:
             lines[triple] = number
             depths.append(depth)
-            counts.append(len(found))
-            flat.extend(number for finding in found for number in finding)
+            counts.append(len(found) // 3)
+            flat.extend(found)
     if refused:
         raise PoolError(several(refused, "Correct the pool file; nothing was made."))
     numbers = np.array(flat, np.int32).reshape(-1, 3)
@@ -160,20 +160,23 @@ def excluded(seeds: np.ndarray, graph: GraphArrays) -> dict[tuple[int, ...], str
     return why
 
 
-def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, int, list[tuple[int, int, int]]]:
-    """Return the problem of a pool line, or '', with its depth and findings; adds new contributors."""
+def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, int, list[int]]:
+    """Return the problem of a pool line, or '', with its depth and system, side, rank of each of its findings in turn.
+
+    Adds new contributors.
+    """
     if len(fields) not in (4, 5):
         return (f"has {len(fields)} columns; head, relation, tail, depth and perhaps provenance are 4 or 5", 0, [])
     depth = rank_in(fields[3])
     if not depth:
         return f"depth {fields[3][:SHOWN]!r} is not a whole number from 1 to {MAX_DEPTH}", 0, []
-    found = []
+    found: list[int] = []
     for part in filter(None, fields[4].split(";") if len(fields) == 5 else []):
         system, _, rest = part.partition(":")
         side, _, rank = rest.partition(":")
         if not system or side not in ("tail", "head") or not rank_in(rank):
             return f"provenance {part[:SHOWN]!r} is not system:tail:rank or system:head:rank", 0, []
-        found.append((contributors.setdefault(system, len(contributors)), int(side == "head"), int(rank)))
+        found += (contributors.setdefault(system, len(contributors)), side == "head", int(rank))
     if len(contributors) > 256:
         return "more than 256 systems in the provenance", 0, []
     return "", depth, found
@@ -181,5 +184,5 @@ def _shape(fields: Sequence[str], contributors: dict[str, int]) -> tuple[str, in
 
 def rank_in(text: str) -> int:
     """Read a whole number from 1 to MAX_DEPTH; 0 if the text is not one."""
-    number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    number = int(text) if len(text) <= 9 and text.isascii() and text.isdigit() else 0
     return number if number <= MAX_DEPTH else 0

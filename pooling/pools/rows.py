@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from django.db import connection
 
+from core.database import insert_rows
 from pooling.models import Pool, PooledTriple
 from pooling.pools.kernels.gathering import PROVENANCE, Gathered
 
@@ -26,7 +27,9 @@ def write_rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.nd
     """
     names = ", ".join(COLUMNS)
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+        if not pool.triples.exists():
+            insert_rows(PooledTriple, COLUMNS, _rows(pool, gathered, reason, chosen))
+        elif connection.vendor == "postgresql":
             cursor.execute(f"CREATE TEMPORARY TABLE fresh AS SELECT id AS place, {names} FROM {TABLE} LIMIT 0")
             with cursor.copy(f"COPY fresh (place, {names}) FROM STDIN") as copy:
                 for place, row in enumerate(_rows(pool, gathered, reason, chosen)):
@@ -34,13 +37,14 @@ def write_rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.nd
             # ids follow the order of the pool
             cursor.execute(f"INSERT INTO {TABLE} ({names}) SELECT {names} FROM fresh ORDER BY place {UPSERT}")
             cursor.execute("DROP TABLE fresh")
-            cursor.execute(f"ANALYZE {TABLE}")  # otherwise its planner believes for minutes that the table is empty
         else:
             marks = ", ".join(["%s"] * len(COLUMNS))
             cursor.executemany(
                 f"INSERT INTO {TABLE} ({names}) VALUES ({marks}) {UPSERT}",
                 _rows(pool, gathered, reason, chosen),  # type: ignore[arg-type]  # sqlite3 takes any iterable
             )
+        if connection.vendor == "postgresql":
+            cursor.execute(f"ANALYZE {TABLE}")  # otherwise its planner believes for minutes that the table is empty
 
 
 def _rows(pool: Pool, gathered: Gathered, reason: np.ndarray, chosen: np.ndarray) -> Iterator[Row]:
