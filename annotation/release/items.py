@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count, islice, repeat
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -65,13 +66,16 @@ class BatchPlan:
 
 def shown_triples(pool: Pool, *conditions: Q) -> ShownTriples:
     """Return the pooled triples that meet the conditions, by id."""
-    rows = list(
-        pool.triples.filter(*conditions).order_by("pk").values_list("pk", "head", "relation", "tail", "provenance")
-    )
-    triples = np.array([row[1:4] for row in rows], dtype=np.int64).reshape(-1, 3)
+    columns = ("pk", "head", "relation", "tail", "provenance")
+    found = pool.triples.filter(*conditions).order_by("pk").values_list(*columns).iterator(chunk_size=_ROWS)
+    numbers, provenance = [np.zeros((0, 4), dtype=np.int64)], list[bytes]()
+    while part := list(islice(found, _ROWS)):
+        numbers.append(np.array([row[:4] for row in part], dtype=np.int64))
+        provenance += [bytes(row[4]) for row in part]
+    rows = np.concatenate(numbers)
     seeds = np.array(pool.seeds.values_list("head", "relation", "tail"), dtype=np.int64).reshape(-1, 3)
-    sides = question_sides(triples, [bytes(row[4]) for row in rows], seeds)
-    return ShownTriples(np.array([row[0] for row in rows], dtype=np.int64), shown_questions(triples, sides))
+    sides = question_sides(rows[:, 1:], provenance, seeds)
+    return ShownTriples(rows[:, 0], shown_questions(rows[:, 1:], sides))
 
 
 def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | None = None) -> list[Batch]:
@@ -89,14 +93,16 @@ def make_batches(campaign: Campaign, plans: Sequence[BatchPlan], tell: Tell | No
     question = np.concatenate([plan.shown.question for plan in plans])
     # seeded by the campaign and what exists, so that each release has another order
     group, order = group_randomly(question, np.random.default_rng([campaign.seed, order_start]))
-    chosen = [one for plan, batch in zip(plans, batches, strict=True) for one in _chosen(plan, batch)]
+    chosen = [np.concatenate(columns) for columns in zip(*map(_chosen, plans, batches), strict=True)]
     for start in range(0, len(order), _ROWS):
         part = order[start : start + _ROWS]
         groups, sides = (group[part] + group_start).tolist(), question[part, 0].tolist()
-        rows = [
-            (campaign.pk, groups[k], order_start + start + k, _SIDES[sides[k]], _OPEN, False, *chosen[i])
-            for k, i in enumerate(part.tolist())
-        ]
+        triples, of_batch, *how = (column[part].tolist() for column in chosen)
+        places, chances, arms = ([one if one >= 0 else None for one in column] for column in how)
+        rows = zip(
+            repeat(campaign.pk), groups, count(order_start + start), (_SIDES[side] for side in sides),
+            repeat(_OPEN), repeat(False), triples, of_batch, places, chances, arms,
+        )  # fmt: skip
         insert_rows(Item, _ITEM_FIELDS, rows)
         items = campaign.items.filter(order__gte=order_start + start).order_by("order").values_list("pk", flat=True)
         slots = ((item, number, uuid4().hex, SlotState.FREE.value) for item in items for number in PLACES)
@@ -112,8 +118,11 @@ def group_randomly(question: np.ndarray, rng: np.random.Generator) -> tuple[np.n
     question int64[n, 3] -> group int64[n], the place of each triple's question; order int64[n], the triples in the
     order in which they are given out.
     """
-    unique, group = np.unique(question, axis=0, return_inverse=True)
-    group = rng.permutation(len(unique))[group.reshape(-1)]
+    side, relation, given = question.T
+    # one integer a question, in the order of side, relation and given entity, sorts many times faster than rows
+    keys = (side * (relation.max(initial=0) + 1) + relation) * (given.max(initial=0) + 1) + given
+    unique, group = np.unique(keys, return_inverse=True)
+    group = rng.permutation(len(unique))[group]
     return group, np.lexsort((rng.random(len(question)), group))
 
 
@@ -135,13 +144,11 @@ def refresh_statistics() -> None:
             cursor.execute(f"ANALYZE {Item._meta.db_table}, {Slot._meta.db_table}")
 
 
-def _chosen(plan: BatchPlan, batch: Batch) -> Iterator[tuple[Any, ...]]:
-    """Yield what each item takes from its plan: the last of _ITEM_FIELDS."""
-    places, chances, arms = (
-        [None] * plan.size if column is None else [one if one >= 0 else None for one in column.tolist()]
-        for column in (plan.place, plan.probability, plan.arm)
-    )
-    return zip(plan.shown.triple_id.tolist(), [batch.pk] * plan.size, places, chances, arms, strict=True)
+def _chosen(plan: BatchPlan, batch: Batch) -> list[np.ndarray]:
+    """Return what items take from their plan, one array for each of the last _ITEM_FIELDS; negative or nan: none."""
+    how = [plan.place, plan.probability, plan.arm]
+    none = np.full(plan.size, -1)
+    return [plan.shown.triple_id, np.full(plan.size, batch.pk), *(none if column is None else column for column in how)]
 
 
 _JUDGED = Q(items__triple__judgement__verdict__in=[Verdict.POSITIVE, Verdict.NEGATIVE])

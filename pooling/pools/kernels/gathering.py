@@ -116,8 +116,9 @@ def question_sides(triples: np.ndarray, provenance: list[bytes], seeds: np.ndarr
     """
     lengths = np.array([len(packed) for packed in provenance], dtype=np.int64) // PROVENANCE.itemsize
     findings = np.frombuffer(b"".join(provenance), dtype=PROVENANCE)
-    asked = set(map(tuple, seeds[:, :2].tolist()))
-    sides = np.array([0 if pair in asked else 1 for pair in map(tuple, triples[:, :2].tolist())], dtype=np.int8)
+    width = int(max(triples[:, 1].max(initial=0), seeds[:, 1].max(initial=0))) + 1
+    given, asked = (of[:, 0].astype(np.int64) * width + of[:, 1] for of in (triples, seeds))
+    sides = np.where(np.isin(given, asked), 0, 1).astype(np.int8)
     found = lengths > 0
     if found.any():
         best_first = findings["rank"].astype(np.int64) * 2 + findings["side"]
