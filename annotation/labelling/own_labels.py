@@ -152,18 +152,19 @@ def questions_left(user: User, campaign: Campaign) -> int:
     if may_release(campaign):
         left += campaign.pool.triples.filter(reason=TO_PEOPLE, item=None).count()
     checks = Check.objects.filter(campaign=campaign, person=user)
-    open_checks = checks.filter(state__in=[SlotState.FREE, SlotState.LEASED])
+    waiting = list(checks.filter(state__in=[SlotState.FREE, SlotState.LEASED]).values_list("kind", "state", "gold"))
+    rechecks = sum(kind == CheckKind.RECHECK for kind, _, _ in waiting)
+    gold_in_hand = [gold for kind, state, gold in waiting if (kind, state) == (CheckKind.GOLD, SlotState.LEASED)]
     # gold in hand keeps the rest of the gold in the number: a fall before it is answered would show it
-    if not left and not open_checks.filter(kind=CheckKind.GOLD, state=SlotState.LEASED).exists():
-        return open_checks.filter(kind=CheckKind.RECHECK).count()
-    left += open_checks.filter(kind=CheckKind.RECHECK).count()
-    in_hand = Exists(Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.LEASED))
+    if not left and not gold_in_hand:
+        return rechecks
+    left += rechecks
     if not campaign.gold_percent:
-        return left + campaign.golds.filter(in_hand).count()
+        return left + len(gold_in_hand)
     given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
     trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
     to_come = Q(~Exists(given), ~Exists(trained), is_active=True)
-    return left + campaign.golds.filter(Q(in_hand) | to_come).count()
+    return left + campaign.golds.filter(Q(pk__in=gold_in_hand) | to_come).count()
 
 
 def num_assigned(user: User, campaign: Campaign) -> int:

@@ -1,6 +1,7 @@
 """The audit sample: which filtered triples people judge, and that nothing tells them."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.errors import CampaignError
@@ -10,6 +11,7 @@ from annotation.release import audit_sample
 from annotation.release.audit_sample import audited, draw_audit
 from annotation.release.next_batch import unreleased
 from core.models import AuditEntry
+from core.people.roles import CampaignRole
 from pooling.enums import PoolOrigin, PoolState
 from pooling.models import Pool, PooledTriple
 from tests.annotation.factories import CITIES, answer, claim, findings
@@ -146,11 +148,17 @@ def sequence(campaign: Campaign) -> list[list[str]]:
     return list(groups.values())
 
 
+def member(campaign: Campaign, users) -> User:
+    person = users.objects.create_user("ann")
+    campaign.members.create(person=person, role=CampaignRole.ANNOTATOR)
+    return person
+
+
 def test_sample_drawn_after_everything_was_released_is_mixed_with_what_nobody_has_begun(
     pool, django_user_model
 ) -> None:
-    ann = django_user_model.objects.create_user("ann")
     campaign = open_campaign(pool, seed=4)
+    ann = member(campaign, django_user_model)
     held = claim(campaign, ann, 3)
     answer(ann, held[0])
     begun = campaign.items.filter(group__in=[slot.item.group for slot in held])
@@ -168,8 +176,8 @@ def test_sample_drawn_after_everything_was_released_is_mixed_with_what_nobody_ha
 
 
 def test_sample_without_anything_to_mix_it_with_says_so(pool, django_user_model) -> None:
-    ann = django_user_model.objects.create_user("ann")
     campaign = open_campaign(pool)
+    ann = member(campaign, django_user_model)
     for slot in claim(campaign, ann, 50):
         answer(ann, slot)
     drawn = draw_audit(campaign, 0.25)
