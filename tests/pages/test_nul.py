@@ -28,6 +28,7 @@ def _refuse_as_postgresql():
     """Raise what psycopg raises, since SQLite takes NUL."""
 
     def execute(run: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        params = list(params) if many else params  # an iterator can be read once
         for one in params if many else [params]:
             if any(isinstance(value, str) and "\0" in value for value in one or ()):
                 raise ValueError("A string literal cannot contain NUL (0x00) characters.")
