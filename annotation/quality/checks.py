@@ -22,6 +22,7 @@ from annotation.labelling.queue import by_template, claim, lease_end, slots_in_h
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
+from core.database import held
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.opening import open_graph
@@ -240,7 +241,7 @@ def gold_from_file(campaign: Campaign, path: Path, *, by: User | None = None) ->
 def _add_gold(campaign: Campaign, rows: Sequence[GoldRow], by: User | None) -> GoldAdded:
     asked = _asked(campaign)
     with transaction.atomic():
-        _one_by_one(campaign)
+        held(campaign)  # what others add at the same time is read after them
         present = set(campaign.golds.values_list("head", "relation", "tail"))
         new = {row[:3]: row for row in rows if row[:3] not in present}  # by triple: a repeated one is added once
         Gold.objects.bulk_create(
@@ -249,11 +250,6 @@ def _add_gold(campaign: Campaign, rows: Sequence[GoldRow], by: User | None) -> G
         )
         record(by, AnnotationAct.GOLD_ADDED, pool=campaign.pool, about=f"{len(new)} gold items")
     return GoldAdded(len(new), len(rows) - len(new))
-
-
-def _one_by_one(campaign: Campaign) -> None:
-    """Wait, within a transaction, until nobody else adds checks to this campaign; what they added is read after it."""
-    Campaign.every.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
 
 
 def _asked(campaign: Campaign) -> set[Question]:
@@ -303,7 +299,7 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
         raise CampaignError(f"{person.username} is not a member of this campaign: add them first.")
     if size < 1:
         raise CampaignError("A sample has at least one judgement.")
-    _one_by_one(campaign)
+    held(campaign)  # what others draw at the same time is read after them
     rng = np.random.default_rng([seed, campaign.pool_id, person.pk])
     choices = recheck_choices(campaign, person).order_by("triple")
     halves = [
