@@ -129,7 +129,8 @@ def erase_page(request: SignedInRequest, user: User) -> HttpResponse:
             return redirect("person", user.pk)
     context = {"person": user, "own": own, "form": form, "preview": preview_erasure(user), "refused": refused}
     context["frame"] = "account-erase" if own else "person-erase"
-    return no_store(render(request, "annotation/people/person_erase.html", context))
+    status = 422 if form.errors else 200
+    return no_store(render(request, "annotation/people/person_erase.html", context, status=status))
 
 
 def _why_not_erase(user: User, by: User) -> str:

@@ -39,6 +39,18 @@ def user_errors() -> Iterator[None]:
         raise CommandError(NO_TABLES_YET) from error
 
 
+def refuse_other_bytes(value: Any, name: str) -> None:
+    """Raise CommandError if an argument has bytes that are not UTF-8; a list is checked item by item.
+
+    Python makes surrogates of such bytes, which neither the database nor the terminal takes.
+    """
+    for item in value if isinstance(value, list | tuple) else [value]:
+        text = str(item) if isinstance(item, str | Path) else ""
+        shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        if shown != text:
+            raise CommandError(f"{name}: {shown} is not UTF-8. Write it in UTF-8; rename a file of such a name.")
+
+
 def check_migrated() -> None:
     """Raise CommandError where the database has no tables, or not yet those of this version."""
     loader = MigrationLoader(connection)
@@ -82,6 +94,8 @@ class ShellCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         self.stderr.style_func = None  # progress and previews are not errors
         try:
+            for name, value in options.items():
+                refuse_other_bytes(value, name)
             with user_errors():
                 return super().execute(*args, **options)
         except CommandError:

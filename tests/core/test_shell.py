@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, ProgrammingError
 
 from core.errors import UserError
-from core.management.shell import ShellCommand, user_errors
+from core.management.shell import ShellCommand, refuse_other_bytes, user_errors
 
 SHELL = [sys.executable, "manage.py"]
 
@@ -82,3 +82,24 @@ def test_only_errors_have_the_colour_of_errors() -> None:
     command.stderr.write(str(caught.value))  # as Django does
     assert screen.getvalue() == "reading\n" + command.style.ERROR("no file\n")
     assert command.style.ERROR("no file") != "no file"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["open_world_study", b"\xff"], r"graph: \xff is not UTF-8"),
+        (["import_graph", "g", b"/nowhere/caf\xe9"], r"path: /nowhere/caf\xe9 is not UTF-8"),  # a file
+        (["open_world_study", "g", "--set", "a=1", b"b=\xfe"], r"set: b=\xfe is not UTF-8"),  # one of several
+    ],
+)
+def test_arguments_that_are_not_utf_8_are_named(tmp_path: Path, arguments: list[str | bytes], told: str) -> None:
+    run = subprocess.run(
+        [*SHELL, *arguments], cwd=settings.BASE_DIR, env=environment(tmp_path), capture_output=True, text=True
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"CommandError: {told}.")
+
+
+@pytest.mark.parametrize("text", ["ascii", "Zürich", "知识", "\N{PILE OF POO}", Path("/données"), 7, None, ["ä", 1.5]])
+def test_arguments_of_utf_8_are_taken(text: object) -> None:
+    refuse_other_bytes(text, "name")
