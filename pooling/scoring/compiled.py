@@ -142,13 +142,19 @@ def features_for(name: str, features: Tensor) -> Tensor | None:
 
 def write_scores(name: str, query: Tensor, features: Tensor, out: Tensor) -> None:
     """Write the scores of queries [B, q], as the system has them, against those of `features_for` into out [B, C]."""
-    run, count = _machine_code(name), torch.get_num_threads()
+    run = _machine_code(name)
     asked = torch.stack(LOOPS[name].query(query), 1).numpy()
     given, target = features.numpy(), out.numpy()
-    step = -(-len(asked) // count)
-    parts = [(start, min(start + step, len(asked))) for start in range(0, len(asked), step)]
-    if len(parts) == 1:
-        run(asked, given, target, *parts[0])
-        return
-    for done in [_threads(count, os.getpid()).submit(run, asked, given, target, *part) for part in parts]:
+    in_threads(lambda start, stop: run(asked, given, target, start, stop), len(asked))
+
+
+def in_threads(run: Callable[[int, int], None], rows: int) -> None:
+    """Call `run(start, stop)` for equal parts of the rows at once, one for each thread of torch; none for no rows."""
+    count = torch.get_num_threads()
+    step = -(-rows // count)
+    parts = [(start, min(start + step, rows)) for start in range(0, rows, step or 1)]
+    others = [_threads(count, os.getpid()).submit(run, *part) for part in parts[1:]]
+    for part in parts[:1]:
+        run(*part)
+    for done in others:
         done.result()

@@ -24,13 +24,12 @@ from torch import Tensor
 
 from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, joined, name_of, questions_of, without
-from pooling.scoring.counts import RankCounts
+from pooling.scoring.batches import LOOP_ROWS, Listed, LoopBatch, TorchBatch, batch_class, read
 from pooling.scoring.free_memory import check_free, free_bytes
 from pooling.scoring.rank_rows import find
 from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
 from pooling.scoring.scorer import ADVICE, HEIGHT, HEIGHT_GPU, TILE, TILE_GPU, Score, Scores
 from pooling.scoring.streaming import on_device
-from pooling.scoring.top_candidates import TopCandidates
 from pooling.scoring.torch_state import full_precision
 
 # Scores held at once, in floats (192 MiB): 256 questions against 196,608 entities. A GPU holds up to 1 GiB of them,
@@ -151,6 +150,22 @@ def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: 
 
 
 class _Ranking(Pass):
+    def __init__(
+        self,
+        scorer: Scores,
+        questions: Questions,
+        top_k: int,
+        seed: int,
+        batch_size: int | None,
+        chunk: int | None,
+        watch: Watch,
+    ) -> None:
+        self.batch_class = batch_class(scorer.device, len(questions.side), scorer.num_entities)
+        if batch_size is None and self.batch_class is LoopBatch:
+            fits = BUFFER_FLOATS // scorer.num_entities // HEIGHT * HEIGHT
+            batch_size = min(max(fits, HEIGHT), LOOP_ROWS)
+        super().__init__(scorer, questions, top_k, seed, batch_size, chunk, watch)
+
     def rank(self, masked: Csr, top_masked: Csr, wanted: Csr) -> RankingResult:
         """Return the result of `score_questions`."""
         self.masked, self.top_masked, self.wanted = masked, top_masked, wanted
@@ -164,76 +179,48 @@ class _Ranking(Pass):
 
     def score(self, start: int, stop: int) -> None:
         counts = np.diff(self.wanted.indptr[start : stop + 1])
-        chosen = start + np.argsort(-counts, kind="stable")  # RankCounts is fastest on rows sorted by this
+        chosen = np.arange(start, stop)
+        if self.batch_class is TorchBatch:  # which is fastest on rows sorted by this
+            chosen = start + np.argsort(-counts, kind="stable")
         part = Questions(*(x[chosen] for x in self.questions))
         row, at = entries(self.wanted, chosen)
-        entity = self.wanted.indices[at].astype(np.int64)
-        own = None if self.whole else self._own_scores(part, row, entity)
-        known_row, at_known = entries(self.known, chosen)
-        known = self.known.indices[at_known].astype(np.int64)
-        of_known = torch.empty(len(known), device=self.device)
-        top = TopCandidates(len(chosen), self.width, self.place) if self.width else None
-        ranks: RankCounts | None = None
+        wanted = Listed(row, self.wanted.indices[at].astype(np.int64))
+        own = None if self.whole else self._own_scores(part, wanted)
+        masked, known = (_listed(csr, chosen) for csr in (self.masked, self.known))
+        batch = self.batch_class(self.buffer[: stop - start], wanted, masked, known, own, self.place, self.width)
         for first, end in self.chunks():
             self.stop_if_asked()
-            scores = self._scores(part, first, end)
-            self._check_finite(scores, chosen)
-            if ranks is None:
-                own = self._read(row, entity) if own is None else own
-                ranks = RankCounts(own, row, entity, self.place)
-            if top is not None:
-                here = np.flatnonzero((known >= first) & (known < end))
-                of_known[on_device(here, self.device)] = self._read(known_row[here], known[here] - first)
-            self._mask(self.masked, chosen, first, end)
-            ranks.add(scores, first)
-            if top is not None:
-                self._mask(self.top_masked, chosen, first, end)
-                top.add(scores, first)
-        if top is not None:
-            self.top_entity[chosen, : self.width], self.top_score[chosen, : self.width] = top.result(self.order)
-            self.top_raw[chosen, : self.width] = top.raw_positions(known_row, known, of_known)
-        if ranks is not None:
-            above, at_least, before = (x.cpu().numpy() for x in (ranks.above, ranks.at_least, ranks.before))
-            for of, found in zip(self.ranks, (1 + above + before, 1 + above, at_least), strict=True):
-                of[at] = found
+            bad = batch.add(self._scores(part, first, end), first)
+            if len(bad):
+                raise self.not_finite(int(chosen[bad].min()))
+        above, at_least, before = batch.counts()
+        for of, found in zip(self.ranks, (1 + above + before, 1 + above, at_least), strict=True):
+            of[at] = found
+        if self.width:
+            best = batch.best(self.order)
+            for into, found in zip((self.top_entity, self.top_score, self.top_raw), best, strict=True):
+                into[chosen, : self.width] = found
 
     def _scores(self, part: Questions, first: int, end: int) -> Tensor:
         return self.write_scores(part, first, end, self.buffer[: len(part.side), : end - first])
 
-    def _own_scores(self, part: Questions, row: np.ndarray, entity: np.ndarray) -> Tensor:
+    def _own_scores(self, part: Questions, wanted: Listed) -> Tensor:
         """Return the scores [w] of the wanted entities, each from its tile."""
-        own = torch.empty(len(row), device=self.device)
-        tiles = entity // self.tile
+        own = torch.empty(len(wanted.row), device=self.device)
+        tiles = wanted.entity // self.tile
         for tile in np.unique(tiles).tolist():
             self.stop_if_asked()
             here = np.flatnonzero(tiles == tile)
             first = tile * self.tile
             self._scores(part, first, min(first + self.tile, self.num_entities))
-            own[on_device(here, self.device)] = self._read(row[here], entity[here] - first)
+            own[on_device(here, self.device)] = read(self.buffer, wanted.row[here], wanted.entity[here] - first)
         return own
 
-    def _places(self, row: np.ndarray, column: np.ndarray) -> Tensor:
-        """Return where rows and columns are in the flat buffer."""
-        return on_device(row * self.buffer.shape[1] + column, self.device)
 
-    def _read(self, row: np.ndarray, column: np.ndarray) -> Tensor:
-        return self.buffer.view(-1)[self._places(row, column)]
-
-    def _mask(self, csr: Csr, chosen: np.ndarray, first: int, end: int) -> None:
-        """Set the scores of what `csr` lists of entities first..end to −inf, so that they are no candidates."""
-        row, at = entries(csr, chosen)
-        entity = csr.indices[at]
-        inside = (entity >= first) & (entity < end)
-        places = self._places(row[inside], entity[inside] - first)
-        self.buffer.view(-1).index_fill_(0, places, -torch.inf)
-
-    def _check_finite(self, scores: Tensor, chosen: np.ndarray) -> None:
-        """Raise NotFinite if a score is NaN or infinite, and name its question, the first of the batch."""
-        suspect = ~torch.isfinite(scores.sum(1))  # one read of the rows; a sum that overflows is looked at again
-        if suspect.any():
-            rows = suspect.nonzero().flatten().tolist()
-            if bad := [chosen[i] for i in rows if not torch.isfinite(scores[i]).all()]:
-                raise self.not_finite(min(bad))
+def _listed(csr: Csr, chosen: np.ndarray) -> Listed:
+    """Return what the questions in `chosen` list."""
+    row, at = entries(csr, chosen)
+    return Listed(row, csr.indices[at].astype(np.int64))
 
 
 def rank_of_triples(

@@ -143,7 +143,7 @@ class Scorer:
 
         @torch.no_grad()
         def scores(side, entity, relation, out=None):
-            query = self._queries(side, entity, relation)
+            query = self.queries(side, entity, relation)
             if out is None:
                 out = torch.empty((len(side), size), device=self.device)
             for column, part in self._tiles(features):
@@ -171,7 +171,7 @@ class Scorer:
         else:
             yield from ((first, features[first : first + self.tile]) for first in range(0, len(features), self.tile))
 
-    def _queries(self, side: Ids, entity: Ids, relation: Ids) -> Tensor:
+    def queries(self, side: Ids, entity: Ids, relation: Ids) -> Tensor:
         """Return query vectors [B, q], B rounded up to a multiple of the height; those of the last call are kept."""
         # compared on the CPU: a GPU would be waited for
         side, entity, relation = (torch.as_tensor(x, device="cpu").long() for x in (side, entity, relation))

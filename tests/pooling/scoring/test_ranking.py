@@ -8,11 +8,19 @@ from hypothesis import strategies as st
 
 from core.callbacks import Watch
 from pooling.questions.kernel import HEAD, TAIL, Csr, Questions, answers_csr, entries, questions_of
-from pooling.scoring import ranking
+from pooling.scoring import batches, ranking
 from pooling.scoring.ranking import rank_of_triples, score_questions
 from pooling.scoring.ranks import NotFinite, tie_order
 from pooling.scoring.scorer import Scorer, build_model
 from pooling.systems import get_model, resolve_settings
+
+
+@pytest.fixture(autouse=True, scope="module", params=["torch", "loops"])
+def _batch(request):
+    """Take in scores by torch and by compiled loops in turn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batches, "LEAST_SCORES", 0 if request.param == "loops" else 1 << 60)
+        yield
 
 
 class FixedScores:
