@@ -23,11 +23,10 @@ ROOM = 4096  # candidates of a row that are held until the best k of them are ke
 
 def _compiled(function: Any) -> Any:
     """Return the function in machine code, which numba keeps on the disk if it finds a folder that it may write to."""
-    options = {"nogil": True, "error_model": "numpy"}
     try:
-        return njit(**options, cache=True)(function)
+        return njit(nogil=True, error_model="numpy", cache=True)(function)
     except RuntimeError:  # no such folder
-        return njit(**options)(function)
+        return njit(nogil=True, error_model="numpy")(function)
 
 
 @_compiled
@@ -143,7 +142,7 @@ def _within(ids: Any, begin: int, end: int, first: int, width: int) -> tuple[int
 
 
 @_compiled
-def _count(line: Any, own: Any) -> tuple[int, int]:
+def _count(line: Any, own: Any) -> tuple[Any, Any]:
     """Return how many scores lie above, and at or above."""
     above, at_least = np.int32(0), np.int32(0)
     for j in range(len(line)):
@@ -162,7 +161,7 @@ def _earlier(line: Any, own: Any, place: Any, of_own: int) -> int:
 
 
 @_compiled
-def _key(bits: Any, place: int) -> int:
+def _key(bits: Any, place: int) -> Any:
     """Return a number that ascends with the score of these bits and, among equal ones, descends with the place."""
     if bits == np.int32(-0x80000000):  # −0 and 0 are the same score
         bits = np.int32(0)
@@ -194,7 +193,7 @@ def _maxima(line: Any, many: int, size: int, out: Any) -> None:
 
 
 @_compiled
-def _num_reaching(values: Any, least: Any) -> int:
+def _num_reaching(values: Any, least: Any) -> Any:
     """Return how many values are `least` or more."""
     count = np.int32(0)
     for j in range(len(values)):

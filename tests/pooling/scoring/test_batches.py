@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.scoring import batches
+from pooling.scoring import batches, row_loops
 from pooling.scoring.batches import Listed, LoopBatch, TorchBatch, batch_class
 from pooling.scoring.row_loops import ROOM
 
@@ -79,3 +79,17 @@ def test_loops_take_many_scores_on_a_cpu(monkeypatch):
     assert batch_class(torch.device("cuda"), many, 8) is TorchBatch
     monkeypatch.setattr(batches, "find_spec", lambda name: None)
     assert batch_class(cpu, many, 8) is TorchBatch
+
+
+def test_loops_are_compiled_anew_where_no_folder_can_be_written(monkeypatch):
+    asked = []
+
+    def njit(**options):
+        asked.append(options)
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(row_loops, "njit", njit)
+    assert row_loops._compiled(len) is len
+    assert [options.pop("cache", False) for options in asked] == [True, False] and asked[0] == asked[1] != {}
