@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt
 
 from evaluation.measures.rank_table import Floats, Ints
 from evaluation.probe.answers import MRR, ROBUSTNESSES, SHARPNESSES, ProbeAnswers, missing_notes, probe_answers
@@ -149,6 +148,8 @@ def _map(context: Context, answers: ProbeAnswers) -> Json:
 
 def _middle(region: np.ndarray) -> Json:
     """Return the point of a region, bool [A, B], that is furthest from its border and the edge of the map."""
+    from scipy.ndimage import distance_transform_edt  # here: few need it, and it takes 8 MiB
+
     inside = distance_transform_edt(np.pad(region, 1))[1:-1, 1:-1]
     i, j = np.unravel_index(int(inside.argmax()), region.shape)
     return {"x": SHARPNESSES[i], "y": ROBUSTNESSES[j]}

@@ -172,6 +172,8 @@ def ranks_table(
 
 def _read_coded(column: pa.ChunkedArray, graph: GraphArrays) -> tuple[np.ndarray, np.ndarray]:
     """Return the keys of the questions that a column names, int64, and which of them each row is."""
+    if not column.num_chunks:  # for no chunk pyarrow would load pandas, 40 MiB
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0)

@@ -1,6 +1,7 @@
 """What every command and every web worker loads before it does anything."""
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -15,17 +16,56 @@ import django
 django.setup()
 from django.urls import get_resolver
 get_resolver().url_patterns
-asked = {"django", "torch", "pykeen", "pandas", "scipy.stats", "rdflib", "prometheus_client", "sentry_sdk"}
+asked = {"django", "torch", "pykeen", "pandas", "rdflib", "prometheus_client", "sentry_sdk"}
+asked |= {"scipy.stats", "scipy.sparse", "scipy.linalg", "scipy.ndimage"}
 print(sorted(asked & set(sys.modules)))
 """
 
 
 def test_pages_and_commands_start_without_heavy_libraries():
-    """A web process has about 175 MiB with all addresses; torch would add 300 to that, scipy.stats 60, pandas 50."""
+    """A web process has about 170 MiB with all addresses; torch would add 300 to that, scipy.stats 60, pandas 50."""
     done = subprocess.run(
         [sys.executable, "-c", ASK], cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "['django']\n", done.stderr
+
+
+READ_EMPTY = """
+import sys
+import pyarrow
+from pooling.runs.files import _read_coded
+keys, codes = _read_coded(pyarrow.chunked_array([], pyarrow.string()), None)
+print(keys.dtype, codes.dtype, len(keys), len(codes), "pandas" in sys.modules)
+"""
+
+
+def test_a_run_without_candidates_is_read_without_pandas():
+    done = run("import django\ndjango.setup()" + READ_EMPTY, environment=dict(os.environ))
+    assert done.stdout == "int64 int64 0 0 False\n"
+
+
+GIVE_BACK = """
+import gc
+import config.wsgi
+import numpy as np
+
+def resident():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) >> 10
+
+large = np.ones(30 << 17)
+del large  # of its own accord the C library now holds pieces up to this size
+pieces = [np.ones(1 << 18) for _ in range(40)]
+above = [bytes(100_000) for _ in range(40)]  # so that the heap cannot be cut
+before = resident()
+del pieces
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc takes advice")
+def test_a_web_process_gives_freed_memory_back():
+    assert int(run(GIVE_BACK, environment=dict(os.environ)).stdout) > 70  # MiB, of 80
 
 
 MAKE = """

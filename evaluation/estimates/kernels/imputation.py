@@ -10,7 +10,6 @@ everything answers them. Draws of parameters bring their uncertainty into the la
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtr, ndtri
 
 from core.callbacks import Tell
@@ -107,6 +106,8 @@ class _Fixed:
         self.value, self.fit = np.zeros((bands, k)), np.zeros(columns.rows)
 
     def draw(self, target: Floats, rng: np.random.Generator) -> None:
+        from scipy.linalg import solve_triangular  # here: few need it, and it takes 9 MiB
+
         root = np.linalg.cholesky(self._square + np.diag(self._precision[self._block]))
         against = self._columns.against(target)
         middle = solve_triangular(root, np.concatenate([against.sum(axis=0), against.ravel()]), lower=True)

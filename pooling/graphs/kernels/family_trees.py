@@ -1,10 +1,15 @@
 """Draw family trees: parents are drawn, all other relations follow by rules."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Parents = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -203,6 +208,8 @@ def derive_relations(parents: Parents, female: Flags) -> dict[str, Pairs]:
 
 def _kinship(parents: Parents) -> dict[str, Pairs]:
     """Return the pairs (a, b) of each kinship, where a is b's ..., whatever the gender."""
+    from scipy import sparse  # here: few need it, and it takes 12 MiB
+
     n = len(parents)
     child_id = np.flatnonzero((parents >= 0).all(axis=1))
     mother, father = parents[child_id].T
@@ -233,7 +240,7 @@ def _kinship(parents: Parents) -> dict[str, Pairs]:
 def _without_self(kin: sparse.csr_array) -> sparse.csr_array:
     coo = kin.tocoo()
     other = coo.row != coo.col
-    return sparse.csr_array((coo.data[other], (coo.row[other], coo.col[other])), shape=kin.shape)
+    return type(kin)((coo.data[other], (coo.row[other], coo.col[other])), shape=kin.shape)
 
 
 def _pairs(kin: sparse.csr_array | sparse.csc_array) -> Pairs:
