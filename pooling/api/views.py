@@ -31,6 +31,7 @@ from pooling.runs.export import PARQUET_TYPE, parquet_pieces, whole_run
 from pooling.runs.imports import MOST_BYTES, MOST_TOPICS_BYTES, Imported, import_sent_run
 from pooling.runs.ownership import OwnerError, delete_run, may_change, publish, visible_runs
 from pooling.runs.trec_write import packed
+from pooling.training.train import family_of
 
 GZIP_TYPE = "application/gzip"
 RUN_FILE = {(200, kind): OpenApiTypes.BINARY for kind in (GZIP_TYPE, PARQUET_TYPE)}
@@ -175,9 +176,7 @@ class RunReplace(Endpoint):
     def post(self, request: SignedInRequest, graph: str, system: str) -> Response:
         found = own_run(self, graph, system)
         asked = checked(data.ReplaceInput, request)
-        options = {name: asked[name] for name in ("form", "scores_decide", "topics")} | {
-            "family": found.settings["family"]
-        }
+        options = {name: asked[name] for name in ("form", "scores_decide", "topics")} | {"family": family_of(found)}
         imported = import_sent_run(
             found.graph, asked["file"], name=found.name, user=request.user, replaces=found, **options
         )

@@ -61,7 +61,7 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     """
     called, limit = name or str(path), MOST_BYTES if most is None else most
     if path.is_dir():
-        found = {str(at.relative_to(path).as_posix()): _of_file(at) for at in sorted(path.rglob("*")) if at.is_file()}
+        found = {_shown(at.relative_to(path)): _of_file(at) for at in sorted(path.rglob("*")) if at.is_file()}
     elif not path.is_file():
         raise GraphError(f"{called} is neither a folder nor a file: check the path.")
     elif zipfile.is_zipfile(path):
@@ -82,6 +82,11 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     if not kept:
         raise GraphError(f"{called} holds no file: give a folder or archive with files of triples.")
     return SourceFiles(called, {name.removesuffix(".gz"): _unpacked(name, of) for name, of in kept.items()}, limit)
+
+
+def _shown(path: Path) -> str:
+    """Return a path in UTF-8; other bytes as \\xe9."""
+    return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _check_number(files: int, called: str) -> None:
@@ -128,7 +133,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes
 
 def _of_tar(path: Path, called: str, most: int) -> dict[str, Reader]:
     """List the files of an archive; it is unpacked as it is listed, so that its size is watched here too."""
-    archive = tarfile.open(path, tarinfo=BoundedTarInfo)  # noqa: SIM115 - its members are read later
+    # a name that is not UTF-8 is shown as \xe9: no page, message or row takes the surrogates that Python makes of it
+    archive = tarfile.open(path, tarinfo=BoundedTarInfo, errors="backslashreplace")  # noqa: SIM115 - its members are read later
     found: dict[str, Reader] = {}
     total = 0
 

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -125,13 +126,21 @@ def sweep_uploads(*, dry: bool = False) -> int:
     stored = bucket.objects("uploads") if bucket.is_set() else ()
     keys = [found.key for found in stored if found.changed_at < oldest]
     places = artifact_path("uploads").glob("*") if artifact_path("uploads").is_dir() else ()
-    old = [place.name for place in places if place.stat().st_mtime < oldest.timestamp()]
+    old = [place.name for place in places if _changed(place) < oldest.timestamp()]
     if not dry:
         if keys:
             bucket.delete(keys)
         for name in old:
             drop(f"uploads/{name}")
     return len({*old, *(key.split("/")[1] for key in keys)})
+
+
+def _changed(place: Path) -> float:
+    """Return when a folder changed last; infinity if another request has deleted it."""
+    try:
+        return place.stat().st_mtime
+    except FileNotFoundError:
+        return inf
 
 
 def read_upload(upload: Upload, options: LayoutOptions) -> Reading:

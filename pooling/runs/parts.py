@@ -198,7 +198,10 @@ def _ends(folder: Path) -> datetime:
     """Return when an upload is over; a folder without about.json may be one that is being made."""
     if (found := _read(folder)) is not None:
         return found.expires_at
-    made = folder.stat().st_mtime if folder.exists() else 0.0
+    try:
+        made = folder.stat().st_mtime
+    except FileNotFoundError:
+        made = 0.0
     return datetime.fromtimestamp(made, UTC) + KEPT
 
 

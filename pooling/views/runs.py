@@ -23,6 +23,7 @@ from pooling.runs.ownership import OwnerError, delete_run, is_private_at_first, 
 from pooling.runs.parts import refused_uploads
 from pooling.runs.start_scoring import start_scoring, systems_to_score
 from pooling.runs.trec_write import packed
+from pooling.training.train import family_of
 from pooling.views.find import find_graph, find_pool, find_run
 
 WHOLE_BYTES = 4_000_000  # a larger file is sent in parts, where the browser has the script
@@ -118,7 +119,7 @@ def run_replace(request: SignedInRequest, name: str, system: str) -> HttpRespons
             name=found.name,
             user=request.user,
             replaces=found,
-            family=found.settings["family"],
+            family=family_of(found),
             **options,
         )
         messages.success(request, " ".join([REPLACED.format(found.name), *told.notes]))

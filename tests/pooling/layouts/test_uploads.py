@@ -101,6 +101,23 @@ def test_small_graph_is_imported_at_once_and_its_files_go(files, boss: User):
     assert not Job.objects.exists()
 
 
+def test_names_in_an_archive_that_are_not_utf_8_are_shown_by_their_bytes(boss: User):
+    """The page of the preview was an error of the server."""
+    packed = tarred({f"caf\udce9/{name}": text.encode() for name, text in FILES.items()})
+    kept = keep_upload(sent({"g.tar.gz": packed}), boss)
+    page = preview_of(read_upload(kept, LayoutOptions()))
+    assert str(page).encode() and r"caf\\xe9/train.tsv" in repr(page)
+    assert isinstance(import_upload(kept, "g", LayoutOptions(), "keep", boss), Graph)
+
+
+def test_upload_that_goes_while_others_are_swept_stops_nobody(boss: User, monkeypatch):
+    """It was an error of the server for the one that was sent meanwhile."""
+    gone = keep_upload(sent(FILES), boss)
+    monkeypatch.setattr(uploads.Path, "glob", lambda place, _: iter([gone.folder]))
+    drop_upload(gone)
+    assert sweep_uploads() == 0
+
+
 def test_larger_graph_is_imported_by_a_job(boss: User, monkeypatch):
     monkeypatch.setattr(uploads, "AT_ONCE", 6)
     kept = keep_upload(sent(FILES | {"train.tsv": TRAIN.replace("\t", ",")}), boss)

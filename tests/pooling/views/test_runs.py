@@ -254,6 +254,14 @@ def test_an_owner_replaces_publishes_and_deletes(own: System, researcher: Client
     assert not System.every.filter(name="theirs").exists()
 
 
+def test_the_run_of_a_trained_system_is_not_replaced(own: System, manager: Client):
+    """It was an error of the server: only systems that somebody brought say their family."""
+    System.every.filter(pk=own.pk).update(kind="rotate", settings={}, private=False)
+    sent = {"file": SimpleUploadedFile("new.run", GOOD)}
+    [said] = notices(manager.post(reverse("run-replace", args=["town", "theirs"]), sent, follow=True))
+    assert "a system of this site" in said
+
+
 def test_a_topics_file_says_what_a_run_was_asked_on_both_forms(graph: Graph, researcher: Client):
     def topics(*questions: str) -> SimpleUploadedFile:
         return SimpleUploadedFile("t.tsv", "\n".join(["question\tside", *questions]).encode())
