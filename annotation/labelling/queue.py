@@ -1,7 +1,8 @@
 """Give out slots. A slot is leased for minutes; once the lease is over, others can take it."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -23,46 +24,76 @@ from core.people.roles import CampaignRole
 MAX_LEASED = 50
 
 
-def claim(campaign: Campaign, user: User, count: int, *, now: datetime | None = None) -> tuple[list[Slot], set[int]]:
-    """Lease slots to an annotator until `count` are held; return all held ones, in order, and the ids of new ones.
+class Claimed(NamedTuple):
+    """What a person holds after a claim, in order; of it, what is new: the ids of slots, and those of `returns`."""
+
+    slots: list[Slot]
+    taken: "Taken"
+
+    @property
+    def num_new(self) -> int:
+        return len(self.taken.slots) + len(self.taken.returns)
+
+
+class Taken(NamedTuple):
+    slots: frozenset[int] = frozenset()
+    first: frozenset[int] = frozenset()  # of them, those that nobody held before
+    returns: frozenset[int] = frozenset()
+
+    def __or__(self, other: "Taken") -> "Taken":
+        return Taken(*(mine | more for mine, more in zip(self, other, strict=True)))
+
+
+# what a person gave back and nobody else can take, by id: an item of its question, which the queue puts in its place
+Returns = Mapping[int, Item]
+
+
+def claim(
+    campaign: Campaign, user: User, count: int, returns: Returns | None = None, *, now: datetime | None = None
+) -> Claimed:
+    """Lease slots to an annotator until `count` are held.
 
     Questions are given out whole. Items assigned to the person come first, then items with one label, then groups in
-    the seeded random order. An item on
-    which the person has a slot is not offered again. Item, triple and question template are loaded.
+    the seeded random order. An item on which the person has a slot is not offered again. `returns` come as free slots
+    of their questions would, and count as such. Item, triple and question template are loaded.
     """
     now = now or clock.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
-        return [], set()
-    slots, new = _claim(campaign, user, count, now)
-    while len(slots) < count and release_when_short(campaign, waiting_items(campaign, user, now=now).exists):
-        slots, more = _claim(campaign, user, count, now)
-        new |= more
-        if slots and not more:
+        return Claimed([], Taken())
+    left = dict(returns or {})
+    slots, taken = _claim(campaign, user, count, left, now)
+    while len(slots) + len(taken.returns) < count and release_when_short(
+        campaign, waiting_items(campaign, user, now=now).exists
+    ):
+        left = {pk: item for pk, item in left.items() if pk not in taken.returns}
+        slots, more = _claim(campaign, user, count - len(taken.returns), left, now)
+        taken |= more
+        if slots and not more.slots:
             break  # others are taking what is left
-    return slots, new
+    return Claimed(slots, taken)
 
 
-def _claim(campaign: Campaign, user: User, count: int, now: datetime) -> tuple[list[Slot], set[int]]:
-    """Lease from what is released; return the held slots and the ids of new ones."""
+def _claim(campaign: Campaign, user: User, count: int, returns: Returns, now: datetime) -> Claimed:
+    """Lease from what is released."""
     slots = slots_in_hand(campaign, user, PLACES)
     if len(slots) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
-        return slots, set()  # the most frequent claim by far: one query, and nothing is locked
+        return Claimed(slots, Taken())  # the most frequent claim by far: one query, and nothing is locked
     for wait in (False, True):
         # skip rows that another claim is taking; wait for them only when nothing else is left
-        new: set[int] = set()
+        taken = Taken()
         try:
             with transaction.atomic():
                 one_by_one(user)
                 held = _renew_held(campaign, user, PLACES, now)
                 if held < count and campaign.state == CampaignState.OPEN:
-                    new = _take_groups(campaign, user, count - held, MAX_LEASED - held, now, wait)
+                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, returns, now, wait)
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person took the other slot of an item in another tab: look again
-        if slots:
-            return slots, new
-    return slots_in_hand(campaign, user, PLACES), set()
+        if slots or taken.returns:
+            return Claimed(slots, taken)
+    return Claimed(slots_in_hand(campaign, user, PLACES), Taken())
 
 
 def claim_disputed(
@@ -203,32 +234,44 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
     return slots.select_for_update(skip_locked=not wait, no_key=True, of=("self",))
 
 
-def _take_groups(campaign: Campaign, user: User, wanted: int, room: int, now: datetime, wait: bool) -> set[int]:
-    taken: set[int] = set()
+def _take_groups(
+    campaign: Campaign, user: User, wanted: int, room: int, returns: Returns, now: datetime, wait: bool
+) -> Taken:
+    """Lease whole groups until `wanted` are taken, with those of `returns` that belong to them."""
+    taken = Taken()
     passed: list[int] = []
-    while len(taken) < wanted:
-        group = _next_group(campaign, waiting_items(campaign, user, now=now).exclude(group__in=passed), user)
+    places = {item.pk for item in returns.values()}
+    while len(taken.slots) + len(taken.returns) < wanted:
+        waiting = waiting_items(campaign, user, now=now)
+        if places:
+            waiting = waiting | campaign.items.filter(pk__in=places)
+        group = _next_group(campaign, waiting.exclude(group__in=passed), user, places)
         if group is None:
             break
         passed.append(group)
-        taken |= _take_group(campaign, user, group, room - len(taken), now, wait)
-        if wait and taken:
+        back = frozenset(pk for pk, item in returns.items() if item.group == group)
+        taken |= _take_group(campaign, user, group, room - len(taken.slots), now, wait)._replace(returns=back)
+        if wait and taken.slots:
             break  # a claim that waits must hold nothing that others wait for
     return taken
 
 
-def _next_group(campaign: Campaign, waiting: QuerySet[Item], user: User) -> int | None:
+def _next_group(campaign: Campaign, waiting: QuerySet[Item], user: User, places: Collection[int]) -> int | None:
     """Return the next group to offer: of an item assigned to this person, then of one that somebody else has labelled,
     or else in the random order.
 
-    The first labeller is part of the index, so a claim skips all items that this person has labelled, however many.
+    The first labeller is part of the index, so a claim skips all items that this person has labelled, however many;
+    but for those in `places`.
     """
+    nobody = waiting.filter(started_by=None)
+    if places:
+        nobody = nobody | waiting.filter(started_by=user.pk, pk__in=places)
     assigned = Item.assigned_to.through.objects.filter(user=user).values("item")
     first = (
         waiting.filter(pk__in=assigned).order_by("order"),
         waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
         waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
-        waiting.filter(started_by=None).order_by("order"),
+        nobody.order_by("order"),
     )
     # one query: the database looks for each only where the one before it found none
     group = Coalesce(*(Subquery(items.values("group")[:1]) for items in first))
@@ -271,13 +314,16 @@ def _take_disputes(
     )
 
 
-def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> set[int]:
+def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> Taken:
     items = not_seen_by(campaign.items.filter(group=group, state=ItemState.OPEN), user)
     free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related("item__triple")
     places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)
-    return _lease(campaign, user, list(places.values())[:room], now)
+    chosen = list(places.values())[:room]
+    first = {slot.pk for slot in chosen if slot.template_id is None}  # _lease sets it, and it stays
+    taken = _lease(campaign, user, chosen, now)
+    return Taken(frozenset(taken), frozenset(first & taken))
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:

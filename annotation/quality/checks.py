@@ -57,12 +57,13 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
     # at most half of what is asked for is re-checks, so that they stand among other questions, if there are others
     some = min(len(waiting), max(0, (count + 1) // 2 - held_again)) if campaign.state == CampaignState.OPEN else 0
-    slots, new = claim(campaign, user, count - gold - held_again - some)
-    room = count - gold - held_again - (len(slots) - len(new))
-    wanted = waiting[: max(0, min(some, room), room - len(new))]
-    if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and new)):
+    returns = _returns(campaign, user, checks)
+    slots, taken = claimed = claim(campaign, user, count - gold - held_again - some, returns)
+    room = count - gold - held_again - (len(slots) - len(taken.slots))
+    wanted = [*taken.returns, *waiting[: max(0, min(some, room), room - claimed.num_new)]]
+    if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and taken.first)):
         with transaction.atomic():
-            given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, new))
+            given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, taken.first))
             until = lease_end(campaign, clock.now())
             for template, pks in by_template(campaign, given.select_related("gold", "item__triple")):
                 move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
@@ -83,11 +84,40 @@ def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Chec
     if any(check.kind == CheckKind.GOLD for check in over):
         here = {question_of(slot.item) for slot in slots_in_hand(campaign, user, PLACES)}
         alone = {check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here}
-        move_checks(Check.objects.filter(pk__in=alone), "release", leased_until=None)
+        # it keeps the time of its lease, so that it isn't _GIVEN_BACK: as if somebody else had taken it
+        move_checks(Check.objects.filter(pk__in=alone), "release")
     if over:  # the page renews the others as long as it is open
         stay = [check.pk for check in over if check.pk not in alone]
         move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
     return [check for check in checks if check.pk not in alone]
+
+
+_GIVEN_BACK = Q(state=SlotState.FREE, template__isnull=False, leased_until=None)  # by the person
+_HAD = ~Q(state=SlotState.FREE) | _GIVEN_BACK
+
+
+def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, Item]:
+    """Return the gold that this person gave back, by the id of its check, each with an item of its question.
+
+    It comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
+    after the other would find it.
+    """
+    found: dict[int, Item] = {}
+    for check in checks if campaign.gold_percent else ():
+        given_back = check.state == SlotState.FREE and check.template_id is not None and check.leased_until is None
+        if check.gold is None or not check.gold.is_active or not given_back:
+            continue
+        side, relation, entity = question_of(check)
+        given = {"triple__head" if side == Side.TAIL else "triple__tail": entity}
+        # near in the order; one that this person was the first to answer tells less of the place of its neighbours
+        near = min(
+            campaign.items.filter(side=side, triple__relation=relation, **given),
+            key=lambda item: (item.started_by_id == user.pk, abs(item.order - check.order), item.order),
+            default=None,
+        )
+        if near is not None:
+            found[check.pk] = near
+    return found
 
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
@@ -106,14 +136,16 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
     return [place for group in groups.values() for place in group]
 
 
-def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], new: Collection[int]) -> list[int]:
+def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], first: Collection[int]) -> list[int]:
     """Return ids of checks to give out with newly leased slots, so that gold_percent of a hundred slots have one.
 
+    `first`: ids of the slots that nobody held before. What was given back comes again without gold beside what it had:
+    a candidate that is new in a question which the person knows would be gold.
     Gold is given out only among the candidates of its own question: a question of its own would be recognised by its
     size. What is due waits for a question that has gold. Each person gets each gold item once.
     """
-    fresh = [slot for slot in slots if slot.pk in new]
-    seen = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE)
+    fresh = [slot for slot in slots if slot.pk in first]
+    seen = Check.objects.filter(_HAD, gold=OuterRef("pk"), person=user)
     groups: dict[Question, list[Slot]] = {}
     for slot in fresh:
         groups.setdefault(question_of(slot.item), []).append(slot)
@@ -146,7 +178,7 @@ def _gold_due(campaign: Campaign, user: User, slot: Slot) -> int:
     """Return how many more gold items this person should have; the fraction is drawn, by person and slot."""
     given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count()
     had = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
-    due = given * campaign.gold_percent / 100 - had.exclude(state=SlotState.FREE).count()
+    due = given * campaign.gold_percent / 100 - had.filter(_HAD).count()
     return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
 
 

@@ -264,6 +264,80 @@ def test_gold_does_not_show_in_the_counts_of_leases(world, ann, gold) -> None:
     assert [item["slot"] for item in claimed(ann)] == slots
 
 
+def many_with_gold(world: World, client: Client, percent: int = 50) -> tuple[str, list[dict[str, Any]], set[str]]:
+    """Claim questions of four candidates; return the address, what is in hand, and the tickets of gold in it."""
+    make_large(world, [4] * 6, 4, every=1)
+    Campaign.objects.update(gold_percent=percent)
+    url = CLAIM.replace("p1", "large")
+    held = post(client, url, {"count": 9}).json()["items"]
+    golds = {str(ticket) for ticket in Check.objects.filter(state="leased").values_list("ticket", flat=True)}
+    assert len(golds) >= 2 and len(held) - len(golds) >= 8
+    return url, held, golds
+
+
+def again(client: Client, url: str, given_back: list[str], count: int) -> list[dict[str, Any]]:
+    assert post(client, RELEASE, {"slots": given_back}).json() == {"slots": len(given_back)}
+    return post(client, url, {"count": count}).json()["items"]
+
+
+@pytest.mark.parametrize("percent", [20, 30, 50])
+def test_gold_that_was_given_back_comes_again_as_an_item_does(world, ann, percent) -> None:
+    """One by one: gold stayed away, so whoever gave back one candidate after the other had found it.
+
+    With an item, other gold of its question could come, which was new there, and so was found too.
+    """
+    url, held, _ = many_with_gold(world, ann, percent)
+    for item in held:
+        assert again(ann, url, [item["slot"]], len(held) - 1) == [one for one in held if one != item]
+        assert post(ann, url, {"count": len(held)}).json()["items"] == held
+
+
+@pytest.mark.parametrize("percent", [10, 20, 30, 50])
+def test_a_question_that_was_given_back_comes_again_with_its_gold(world, ann, percent) -> None:
+    make_large(world, [4] * 6, 4, every=1)
+    Campaign.objects.update(gold_percent=percent)
+    url = CLAIM.replace("p1", "large")
+    held = post(ann, url, {"count": 20}).json()["items"]
+    assert Check.objects.filter(state="leased").exists()
+    for _, candidates in groupby(held, key=lambda item: item["group"]):
+        assert again(ann, url, [item["slot"] for item in candidates], len(held)) == held
+
+
+def test_gold_and_an_item_that_were_given_back_come_in_the_order_of_their_questions(world, ann) -> None:
+    """Of two questions, the candidate of the earlier one comes first, whether or not one of them is gold."""
+    url, held, golds = many_with_gold(world, ann)
+    groups = [list(group) for _, group in groupby(held, key=lambda item: item["group"])]
+    assert (
+        {item["slot"] in golds for item in groups[0]} == {item["slot"] in golds for item in groups[1]} == {True, False}
+    )
+    for one in groups[0]:
+        for two in groups[1]:
+            here = again(ann, url, [one["slot"], two["slot"]], len(held) - 1)
+            assert here == [item for item in held if item != two]
+            assert post(ann, url, {"count": len(held)}).json()["items"] == held
+
+
+def test_gold_comes_again_as_the_last_of_its_question(world, ann) -> None:
+    """All others are answered; what is left was given back. It must not stay away, and not come before its turn."""
+    url, held, _ = many_with_gold(world, ann)
+    for last in held:
+        with transaction.atomic():
+            for item in held:
+                if item["group"] == last["group"] and item != last:
+                    assert post(ann, SUBMIT, given(item)).status_code == 201
+            left = [item for item in held if item["group"] != last["group"] or item == last]
+            assert again(ann, url, [last["slot"]], len(left)) == left
+            transaction.set_rollback(True)
+
+
+def test_gold_given_back_is_not_due_twice(world, ann) -> None:
+    """What was given back counts as given: no other gold comes in its place, nor with it."""
+    url, held, golds = many_with_gold(world, ann)
+    for _ in range(3):
+        assert again(ann, url, [item["slot"] for item in held], len(held)) == held
+    assert Check.objects.count() == len(golds)
+
+
 @pytest.mark.parametrize("place", [0, 6])
 @pytest.mark.parametrize("change", ["", "percent", "active"])
 def test_what_is_left_falls_by_one_whatever_was_answered(world, ann, gold, place: int, change: str) -> None:
