@@ -30,7 +30,7 @@ def writing(path: Path) -> Iterator[Path]:
             yield aside
     except OSError as error:
         raise ArtifactError(
-            f"{path.name} could not be written to {path.parent}: {error.strerror or error}. "
+            f"{path.name or path} could not be written to {path.parent}: {error.strerror or error}. "
             "What was there before is unchanged; free some disk space and repeat the step."
         ) from error
 

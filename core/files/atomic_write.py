@@ -1,5 +1,6 @@
 """Write files so that a reader sees all of one, or the one before."""
 
+import errno
 import os
 import uuid
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ def written_aside(path: Path) -> Iterator[Path]:
     If anything fails (no disk space, a kill), the file that was at `path` is still there, whole. Process ids repeat
     between containers that share a folder, so the name has none.
     """
+    if not path.name:  # "", "." or "/": no file can have this name
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:

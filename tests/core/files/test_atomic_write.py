@@ -2,9 +2,11 @@
 
 import errno
 import os
+from pathlib import Path
 
 import pytest
 
+from core.files.artifacts import ArtifactError, writing
 from core.files.atomic_write import written_aside
 
 
@@ -28,3 +30,10 @@ def test_file_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, error):
         raise error
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("path", ["", ".", "/"])
+def test_path_without_a_name_is_told_to_be_a_folder(path):
+    """It was a ValueError, and so a traceback of a command."""
+    with pytest.raises(ArtifactError, match="Is a directory"), writing(Path(path)):
+        pass
