@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet, TextChoices
 from annotation.judging.judgements import live_labels
 from annotation.models import CheckLabel, Label, SurplusLabel
 from core.enums import LIVE
+from core.errors import GoneError
 from core.files.storage import delete, sizes
 from core.models import Job
 from core.people.audit_log import record
@@ -89,15 +90,18 @@ def preview(subject: Subject, *, with_labels: bool = False) -> Preview:
 
 def remove(subject: Subject, user: User | None, *, with_labels: bool = False) -> Preview:
     """Delete `subject` with everything that preview() counts; delete nothing and raise KeepingError where it stays.
+    GoneError: somebody else deleted it first.
 
     `with_labels`: labels of people and frozen qrels go too; without it, their pools, systems and graphs stay.
     """
     try:
         with transaction.atomic():
             going = _going(subject)
-            for model in (Graph, System, Pool):  # a request that starts a job of one of them waits
+            for model in (Graph, System, Pool, Study):  # a request that starts a job of one of them waits
                 if model in going:
                     list(going[model].select_for_update().values_list("pk", flat=True))
+            if not going[type(subject)].exists():
+                raise GoneError(f"{subject} was deleted already.")
             gone = preview(subject, with_labels=with_labels)
             if gone.refused:
                 raise KeepingError(f"{subject} stays. {' '.join(gone.refused)}")

@@ -10,7 +10,7 @@ from django.db import connection
 
 from annotation.models import Campaign, ImportedLabel, Item, Judgement, Label, Slot, SurplusLabel
 from core.enums import JobState
-from core.errors import UserError
+from core.errors import GoneError, UserError
 from core.files.artifacts import artifact_path
 from core.models import AuditEntry, Job
 from evaluation.enums import EvaluationJob
@@ -75,6 +75,23 @@ def test_a_pool_goes_with_all_of_its_own_and_nothing_else(labelled: Pool, django
 def artifact_size(gone: removal.Preview) -> int:
     assert gone.files == 1 and gone.bytes > 300
     return gone.bytes
+
+
+@pytest.mark.parametrize("kind", ["graph", "system", "pool", "study"])
+def test_what_somebody_else_deleted_first_is_deleted_and_recorded_once(town: Graph, kind: str):
+    """Eight requests at once told eight people that they had deleted it, and the audit log too."""
+    make_systems(town)
+    subject = {
+        "graph": lambda: town,
+        "system": lambda: town.systems.first(),
+        "pool": lambda: make_pool(town, "other"),
+        "study": lambda: make_study("alike"),
+    }[kind]()
+    same = type(subject)._base_manager.get(pk=subject.pk)
+    remove(subject, None)
+    with pytest.raises(GoneError, match="deleted already"):
+        remove(same, None)
+    assert AuditEntry.objects.filter(act=f"{kind}-deleted").count() == 1
 
 
 def test_a_graph_goes_with_systems_runs_pools_and_their_folders(
