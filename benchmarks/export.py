@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pooling.models import Graph
 
 SIZES = (1_000, 20_466)
+SEEDS = 1_023  # of the drawn pools with many judgements
 TABLES = {
     "train.tsv": "\t", "valid.tsv": "\t", "test.tsv": "\t", "seeds.tsv": "\t", "known_test.tsv": "\t",
     "judgements.tsv": "\t",
@@ -161,12 +162,14 @@ def targets(graph: Graph, folder: Path) -> list[str]:
         "| judgements | labels | runs | folder, s | zip, s | CPU, s | peak, MiB | of it modules, MiB | MB | files |",
         "|---" * 10 + "|",
     ]
-    drawn = partial(drawn_pool, graph, 1_000_000 - 1_023, 1_023)
-    for pool, labels, runs in (
-        (real_pool(Path(settings.DATA_ROOT)), "imported", 6),
-        (drawn(), "imported", 0),
-        (drawn(people=True), "two of people", 0),
+    large = partial(drawn_pool, graph, 1_000_000 - SEEDS, SEEDS)
+    for make, labels, runs in (
+        (lambda: real_pool(Path(settings.DATA_ROOT)), "imported", 6),
+        (lambda: drawn_pool(graph, 100_000 - SEEDS, SEEDS), "imported", 6),
+        (large, "imported", 0),
+        (lambda: large(people=True), "two of people", 0),
     ):
+        pool = make()
         draw_runs(pool, [f"system-{i}" for i in range(runs)])
         judgements = pool.triples.count() + pool.seeds.count()
         found = exported(freeze_qrels(pool, "targets"), folder / pool.name)
