@@ -1,6 +1,7 @@
 """Parts that management commands share: clear errors, progress on standard error, cells of printed tables."""
 
 import contextlib
+import errno
 import re
 import sys
 import time
@@ -28,7 +29,10 @@ NO_TABLES_YET = "The database has no tables yet: run `python manage.py migrate` 
 
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
-    """Turn a UserError, a GoneError or a database without tables into a CommandError: a message, code 1, no trace."""
+    """Turn a UserError, a GoneError, a database without tables or a path that is too long into a CommandError.
+
+    A command ends with its message and code 1, without a trace.
+    """
     try:
         yield
     except (UserError, GoneError) as error:
@@ -37,6 +41,10 @@ def user_errors() -> Iterator[None]:
         if not NO_TABLES.search(str(error)):
             raise
         raise CommandError(NO_TABLES_YET) from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise CommandError(f"{str(error.filename)[:80]}…: {error.strerror}. Give a shorter name.") from error
 
 
 def refuse_other_bytes(value: Any, name: str) -> None:

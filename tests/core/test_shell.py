@@ -103,3 +103,10 @@ def test_arguments_that_are_not_utf_8_are_named(tmp_path: Path, arguments: list[
 @pytest.mark.parametrize("text", ["ascii", "Zürich", "知识", "\N{PILE OF POO}", Path("/données"), 7, None, ["ä", 1.5]])
 def test_arguments_of_utf_8_are_taken(text: object) -> None:
     refuse_other_bytes(text, "name")
+
+
+def test_path_that_is_too_long_is_a_message(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="Give a shorter name"), user_errors():
+        (tmp_path / ("x" * 5000)).stat()
+    with pytest.raises(FileNotFoundError), user_errors():
+        (tmp_path / "x").stat()
