@@ -1,6 +1,6 @@
 """Read Parquet files and their columns without pandas."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,13 @@ def read_parquet(
     texts = [name for name in coded if name in pq.read_schema(path).names] if coded else None
     with pq.ParquetFile(path, read_dictionary=texts) as file:
         return file.read(columns, use_threads=threads)
+
+
+def row_groups(path: Path, columns: Sequence[str], *, coded: Collection[str] = ()) -> Iterator[pa.Table]:
+    """Yield some columns of one row group after the other; the arguments are those of `read_parquet`."""
+    with pq.ParquetFile(path, read_dictionary=list(coded)) as file:
+        for i in range(file.num_row_groups):
+            yield file.read_row_group(i, columns)
 
 
 def numbers(column: pa.Array | pa.ChunkedArray) -> np.ndarray:

@@ -16,7 +16,7 @@ from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.models import Pool, Run
 from pooling.questions.kernel import questions_of
 from pooling.runs.export import words_of
-from pooling.runs.files import TopK, question_ids, read_topk
+from pooling.runs.files import Candidates, question_ids, read_candidates
 from pooling.runs.trec_write import FILLER, run_pieces
 from pooling.scoring.merged_lists import Merged, merge
 from pooling.scoring.rank_rows import find, question_keys
@@ -162,7 +162,7 @@ def whole_runs(pool: Pool, found: Placed | None) -> dict[str, Iterator[bytes]]:
 
     def lines(system: str) -> Iterator[bytes]:
         """Yield the lists of one run, whose candidates are in memory while it is written."""
-        topk, position = read_topk(of_system[system], keep=False), found.position[found.systems.index(system)]
+        topk, position = read_candidates(of_system[system]), found.position[found.systems.index(system)]
         for first in range(0, len(found.ids), QUESTIONS):
             merged = _lists(found, position, topk, slice(first, first + QUESTIONS), depth.cut)
             longest = int(np.diff(merged.indptr).max(initial=0))
@@ -174,7 +174,7 @@ def whole_runs(pool: Pool, found: Placed | None) -> dict[str, Iterator[bytes]]:
     return {system: lines(system) for system in found.systems}
 
 
-def _lists(found: Placed, position: np.ndarray, topk: TopK, part: slice, cut: int | None) -> Merged:
+def _lists(found: Placed, position: np.ndarray, topk: Candidates, part: slice, cut: int | None) -> Merged:
     """Return the lists of some questions; a filler is the number of entities plus its place less 1."""
     keys = found.keys[part]
     rows = slice(*np.searchsorted(found.question, [part.start, part.start + len(keys)]))

@@ -15,13 +15,13 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run
 from pooling.questions.kernel import questions_from_keys
 from pooling.runs.files import (
+    Candidates,
     RunError,
-    TopK,
     newer_than,
     question_ids,
+    read_candidates,
     read_ranks,
     read_returned,
-    read_topk,
     returned_keys,
 )
 from pooling.runs.kernel import places
@@ -81,7 +81,7 @@ class Whole(NamedTuple):
 
     known: "Known"
     position: np.ndarray
-    topk: TopK
+    topk: Candidates
     ids: list[str]
 
 
@@ -98,7 +98,7 @@ def _read_whole(run: Run) -> Whole:
     graph = open_graph(run.system.graph)
     came_alone = run.system.is_a_file and returned_keys(run) is not None  # not with a test set
     held = read_returned(run) if came_alone else read_ranks(run)
-    topk = read_topk(run, keep=False)
+    topk = read_candidates(run)
     returned = held.ranks[0] > 0
     question, entity = np.divmod(held.keys[returned], graph.num_entities)
     keys = np.union1d(question, topk.keys)
@@ -118,7 +118,7 @@ class Known(NamedTuple):
 
 
 def list_pieces(
-    run: Run, known: Known, position: np.ndarray, topk: TopK, ids: Sequence[str], words: pa.Array
+    run: Run, known: Known, position: np.ndarray, topk: Candidates, ids: Sequence[str], words: pa.Array
 ) -> Iterator[bytes]:
     """Yield the lines of these questions, from candidates and the `position` int[m] of known entities (0: missing).
 
@@ -129,7 +129,7 @@ def list_pieces(
 
 
 def _merged(
-    known: Known, position: np.ndarray, topk: TopK, ids: Sequence[str], num_entities: int
+    known: Known, position: np.ndarray, topk: Candidates, ids: Sequence[str], num_entities: int
 ) -> Iterator[tuple[Sequence[str], Merged]]:
     """Yield some questions at a time, by id, and their merged lists."""
     for first in range(0, len(ids), QUESTIONS):

@@ -5,7 +5,7 @@ pessimistic; see docs/formats.md. Written as blocks, read whole, kept in memory 
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from core.database import gone
 from core.errors import UserError
 from core.files.artifacts import ArtifactError, writing
-from core.files.parquet import numbers, read_parquet
+from core.files.parquet import numbers, read_parquet, row_groups
 from core.files.storage import checked as checked_file
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.graphs.opening import open_graph
@@ -37,6 +37,20 @@ class RunError(UserError):
     """A run is missing, or not deep enough for what was asked."""
 
 
+class Candidates(NamedTuple):
+    """Hold candidates of n questions: sorted question keys int64[n]; entity int32[n, K], best first, -1 padded."""
+
+    keys: np.ndarray
+    entity: np.ndarray
+
+    def of(self, keys: np.ndarray) -> np.ndarray:
+        """Return candidates of these questions, int32[m, K]; -1 where nothing was stored."""
+        place = find(self.keys, keys)
+        entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
+        entity[place >= 0] = self.entity[place[place >= 0]]
+        return entity
+
+
 class TopK(NamedTuple):
     """Hold candidates of n questions: sorted question keys int64[n]; entity int32[n, K], -1 padded; score float32.
 
@@ -50,10 +64,7 @@ class TopK(NamedTuple):
 
     def of(self, keys: np.ndarray) -> np.ndarray:
         """Return candidates of these questions, int32[m, K]; -1 where nothing was stored."""
-        place = find(self.keys, keys)
-        entity = np.full((len(keys), self.entity.shape[1]), -1, dtype=np.int32)
-        entity[place >= 0] = self.entity[place[place >= 0]]
-        return entity
+        return Candidates(self.keys, self.entity).of(keys)
 
     def raw_of(self, keys: np.ndarray, depth: int) -> np.ndarray:
         """Return the first `depth` places of the full lists, int32[m, depth]: -1 where a known answer has the place.
@@ -263,7 +274,7 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
 
     def read(run: Run) -> TopK:
         path, graph = checked(run, "topk.parquet"), open_graph(run.system.graph)
-        keys, codes = _read_coded(read_parquet(path, ["question"])["question"], graph)
+        keys, codes = _read_coded(read_parquet(path, ["question"], coded=["question"])["question"], graph)
         distinct, place = np.unique(keys, return_inverse=True)
         cell = place[codes] * run.depth
         cell += numbers(read_parquet(path, ["rank"])["rank"]) - 1
@@ -277,6 +288,33 @@ def read_topk(run: Run, *, keep: bool = True) -> TopK:
         return TopK(distinct, entity, score, raw)
 
     return cached(run, "topk", read, keep=keep)
+
+
+def read_candidates(run: Run) -> Candidates:
+    """Read the entities of the stored candidates alone, a row group at a time; they do not stay in memory."""
+
+    def read(run: Run) -> Candidates:
+        graph, blocks = open_graph(run.system.graph), list[Candidates]()
+        for table in row_groups(checked(run, "topk.parquet"), ["question", "rank", "entity"], coded=["question"]):
+            keys, cell = _read_coded(table["question"], graph)
+            if not blocks or blocks[-1].keys is not keys:  # all row groups of a block name the same questions
+                blocks.append(Candidates(keys, np.full((len(keys), run.depth), -1, dtype=np.int32)))
+            place = cell.astype(np.int64) * run.depth + numbers(table["rank"]) - 1
+            blocks[-1].entity.put(place, numbers(table["entity"]))
+        return _one_block(blocks, run.depth)
+
+    return cached(run, "candidates", read, keep=False)
+
+
+def _one_block(blocks: Sequence[Candidates], depth: int) -> Candidates:
+    """Join blocks, sort them by key, and leave out questions without candidates; one that is so is not copied."""
+    held = [np.flatnonzero((block.entity >= 0).any(axis=1)) for block in blocks]
+    if len(blocks) == 1 and len(held[0]) == len(blocks[0].keys) and (np.diff(blocks[0].keys) > 0).all():
+        return blocks[0]
+    keys = [np.zeros(0, np.int64), *(block.keys[rows] for block, rows in zip(blocks, held, strict=True))]
+    entity = [np.zeros((0, depth), np.int32), *(block.entity[rows] for block, rows in zip(blocks, held, strict=True))]
+    order = np.argsort(np.concatenate(keys))
+    return Candidates(np.concatenate(keys)[order], np.concatenate(entity)[order])
 
 
 def read_ranks(run: Run) -> RankRows:
@@ -302,7 +340,7 @@ def returned_keys(run: Run) -> np.ndarray | None:
 
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
-    table = read_parquet(checked(run, name))
+    table = read_parquet(checked(run, name), coded=["question"])
     questions, codes = _read_coded(table["question"], graph)
     keys = questions[codes] * graph.num_entities + numbers(table["entity"])
     order = np.argsort(keys, kind="stable")

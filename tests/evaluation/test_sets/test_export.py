@@ -39,7 +39,7 @@ from pooling.models import Pool, Run
 from pooling.pools.files import read_pool_file
 from pooling.pools.rows import read_rows
 from pooling.questions.kernel import questions_of
-from pooling.runs.files import TopK, parse_question_id, read_topk
+from pooling.runs.files import Candidates, parse_question_id, read_candidates
 from pooling.runs.trec_read import Topics, id_of, read_run_file
 from pooling.runs.trec_write import trec_word
 from pooling.scoring.rank_rows import question_keys
@@ -373,11 +373,11 @@ def test_no_tool_sees_a_judgement_that_nobody_made(qrels: Qrels, folder: Path):
 def short_runs(monkeypatch: pytest.MonkeyPatch, depth: int = 2) -> None:
     """As if runs had kept fewer candidates, so that places between their answers are unknown."""
 
-    def read(run: Run, *, keep: bool = True) -> TopK:
-        found = read_topk(run, keep=keep)
+    def read(run: Run) -> Candidates:
+        found = read_candidates(run)
         return found._replace(entity=found.entity[:, :depth])
 
-    monkeypatch.setattr(trec_runs, "read_topk", read)
+    monkeypatch.setattr(trec_runs, "read_candidates", read)
 
 
 def test_places_that_no_run_kept_have_fillers_and_the_measures_stay(qrels: Qrels, tmp_path: Path, monkeypatch):

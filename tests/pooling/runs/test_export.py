@@ -12,7 +12,7 @@ from django.core.management import call_command
 from pooling.graphs.opening import open_graph
 from pooling.models import Graph, Run, System
 from pooling.runs import export
-from pooling.runs.files import RankRows, TopK, parse_question_id
+from pooling.runs.files import Candidates, RankRows, parse_question_id
 
 # position in the strict order by entity: 0 where the run did not return it
 RANKS = {
@@ -51,9 +51,9 @@ def whole(town: Graph, monkeypatch) -> Run:
     strict = np.array([rows[key] for key in keys.tolist()], dtype=np.int32)
     stored = {parse_question_id(q, graph): [index[e] for e in entities] for q, entities in STORED.items()}
     entity = np.array([[*(of := stored[key]), *[-1] * (5 - len(of))] for key in sorted(stored)], dtype=np.int32)
-    topk = TopK(np.array(sorted(stored)), entity, np.zeros(entity.shape, dtype=np.float32), entity * 0)
+    candidates = Candidates(np.array(sorted(stored)), entity)
     monkeypatch.setattr(export, "read_ranks", lambda run: RankRows(keys, np.stack([strict] * 3)))
-    monkeypatch.setattr(export, "read_topk", lambda run, keep: topk)
+    monkeypatch.setattr(export, "read_candidates", lambda run: candidates)
     system = System.objects.create(graph=town, name="transe", kind="transe", state="trained")
     return Run.objects.create(system=system, depth=5, num_questions=3, artifact="runs/none", sha256="0")
 

@@ -161,14 +161,14 @@ def test_a_download_is_of_one_moment_of_a_run(own: System, owner: User, exported
     old = Run.every.select_related("system__graph").get(system=own)
     first = exported.read_bytes().splitlines(keepends=True)
     (exported.parent / "other").write_bytes(b"".join(first[: len(first) // 2]))
-    original = export.read_topk
+    original = export.read_candidates
 
-    def slow(run: Run, **options):
-        monkeypatch.setattr(export, "read_topk", original)
+    def slow(run: Run):
+        monkeypatch.setattr(export, "read_candidates", original)
         import_run(own.graph, exported.parent / "other", name="mine", replaces=own, user=owner)
-        return original(run, **options)
+        return original(run)
 
-    monkeypatch.setattr(export, "read_topk", slow)
+    monkeypatch.setattr(export, "read_candidates", slow)
     mixed = b"".join(whole_run(old))
     assert mixed == b"".join(whole_run(Run.every.select_related("system__graph").get(system=own)))
 

@@ -19,7 +19,7 @@ from pooling.models import Graph, Run, System
 from pooling.questions.kernel import distinct_questions, questions_of
 from pooling.runs import files
 from pooling.runs import score as runs
-from pooling.runs.files import RunError, TopK, parse_question_id, question_id, read_ranks, read_topk
+from pooling.runs.files import RunError, TopK, parse_question_id, question_id, read_candidates, read_ranks, read_topk
 from pooling.runs.score import score_system, wanted_triples
 from pooling.scoring import ranking
 from pooling.scoring.rank_rows import find, question_keys, row_keys, rows_of
@@ -139,6 +139,21 @@ def test_candidates_of_a_passing_look_are_not_kept_in_memory(system: System):
     kept = read_topk(run)
     assert all(np.array_equal(*columns) for columns in zip(once, kept, strict=True))
     assert read_topk(run, keep=False) is kept
+
+
+@pytest.mark.parametrize("rows", [1 << 20, 5])
+def test_entities_are_read_alone_from_all_row_groups_of_all_blocks(system: System, rows: int, monkeypatch):
+    written = pq.ParquetWriter.write_table
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", lambda writer, table: written(writer, table, rows))
+    graph = open_graph(system.graph)
+    score_system(system, seeds=graph.test[5:8], triples=NONE)
+    run = score_system(system, seeds=graph.test[:5], triples=NONE)
+    with pq.ParquetFile(files.checked(run, "topk.parquet")) as file:
+        many = (file.metadata.num_rows, file.num_row_groups)
+    whole, found = read_topk(run, keep=False), read_candidates(run)
+    assert many == ((found.entity >= 0).sum(), 2 if rows > 5 else many[1]) and (rows > 5 or many[1] > 10)
+    np.testing.assert_array_equal(found.keys, whole.keys)
+    np.testing.assert_array_equal(found.entity, whole.entity)
 
 
 def test_candidates_are_the_best_of_what_no_split_knows(system: System):
