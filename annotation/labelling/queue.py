@@ -30,10 +30,6 @@ class Claimed(NamedTuple):
     slots: list[Slot]
     taken: "Taken"
 
-    @property
-    def num_new(self) -> int:
-        return len(self.taken.slots) + len(self.taken.returns)
-
 
 class Taken(NamedTuple):
     slots: frozenset[int] = frozenset()
@@ -44,7 +40,7 @@ class Taken(NamedTuple):
         return Taken(*(mine | more for mine, more in zip(self, other, strict=True)))
 
 
-# what a person gave back and nobody else can take, by id: an item of its question, which the queue puts in its place
+# what one person alone can take, by id: an item of its question, which the queue puts in its place
 Returns = Mapping[int, Item]
 
 

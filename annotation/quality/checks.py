@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
@@ -51,16 +51,12 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
         return []
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
     # checks count like slots, or the number of new questions would reveal them
-    again = [check for check in checks if check.kind == CheckKind.RECHECK]
-    waiting = [check.pk for check in again if check.state == SlotState.FREE]
-    held_again = len(again) - len(waiting)
-    gold = sum(check.kind == CheckKind.GOLD and check.state == SlotState.LEASED for check in checks)
-    # at most half of what is asked for is re-checks, so that they stand among other questions, if there are others
-    some = min(len(waiting), max(0, (count + 1) // 2 - held_again)) if campaign.state == CampaignState.OPEN else 0
+    held_checks = sum(check.state == SlotState.LEASED for check in checks)
     returns = _returns(campaign, user, checks)
-    slots, taken = claimed = claim(campaign, user, count - gold - held_again - some, returns)
-    room = count - gold - held_again - (len(slots) - len(taken.slots))
-    wanted = [*taken.returns, *waiting[: max(0, min(some, room), room - claimed.num_new)]]
+    slots, taken = claim(campaign, user, count - held_checks, returns)
+    # where the queue has no more, re-checks come whose turn is later
+    waiting = [check.pk for check in checks if _waits(check) and check.pk not in returns]
+    wanted = [*taken.returns, *waiting[: max(0, count - held_checks - len(slots) - len(taken.returns))]]
     if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and taken.first)):
         with transaction.atomic():
             given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, taken.first))
@@ -97,12 +93,16 @@ _HAD = ~Q(state=SlotState.FREE) | _GIVEN_BACK
 
 
 def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, Item]:
-    """Return the gold that this person gave back, by the id of its check, each with an item of its question.
+    """Return the checks that come as free slots would, by id, each with an item of its question: gold that this person
+    gave back, and re-checks whose turn has come.
 
-    It comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
-    after the other would find it.
+    Gold comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
+    after the other would find it. Whose turn it is depends on answers only, so that a re-check never comes for what
+    was given back.
     """
-    found: dict[int, Item] = {}
+    again = [check for check in checks if _waits(check)]
+    answered = _num_answered(campaign, user) if again else 0
+    found = {check.pk: check.item for check in again if check.item is not None and check.after <= answered}
     for check in checks if campaign.gold_percent else ():
         given_back = check.state == SlotState.FREE and check.template_id is not None and check.leased_until is None
         if check.gold is None or not check.gold.is_active or not given_back:
@@ -118,6 +118,17 @@ def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, I
         if near is not None:
             found[check.pk] = near
     return found
+
+
+def _waits(check: Check) -> bool:
+    return check.kind == CheckKind.RECHECK and check.state == SlotState.FREE
+
+
+def _num_answered(campaign: Campaign, person: User) -> int:
+    """Count the questions of the campaign that a person answered, as annotator; it never falls."""
+    answered = [SlotState.ANSWERED, SlotState.WITHDRAWN]
+    slots = Slot.objects.filter(annotator=person, item__campaign=campaign, number__in=PLACES, state__in=answered)
+    return slots.count() + Check.objects.filter(campaign=campaign, person=person, state=SlotState.ANSWERED).count()
 
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
@@ -324,8 +335,10 @@ def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
 def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None) -> int:
     """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
 
-    They come unmarked among this person's questions. If one half has too few, the other makes up for it. Returns how
-    many were drawn; CampaignError if there are none, or the person does not label here.
+    They come unmarked among this person's questions, in a random order: one more with every second answer, the first or
+    the second of the two at random, so that at most half are re-checks while there are other questions. If one half
+    has too few, the other makes up for it. Returns how many were drawn; CampaignError if there are none, or the person
+    does not label here.
     """
     if not campaign.members.filter(person=person).exists():
         raise CampaignError(f"{person.username} is not a member of this campaign: add them first.")
@@ -347,10 +360,20 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
     chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
     items = {item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])}
     sample = {"campaign": campaign, "kind": CheckKind.RECHECK, "person": person}
+    turns = _turns(campaign, person) + 2 * np.arange(len(chosen)) + rng.integers(1, 3, len(chosen))
     Check.objects.bulk_create(
-        Check(**sample, item=item, expected=answer, order=item.order)
-        for item, answer in ((items[triple], answer) for triple, answer in chosen)
+        Check(**sample, item=item, expected=answer, order=item.order, after=after)
+        for item, answer, after in (
+            (items[chosen[i][0]], chosen[i][1], int(after))
+            for i, after in zip(rng.permutation(len(chosen)), turns, strict=True)
+        )
     )
     about = f"{len(chosen)} judgements"
     record(by, AnnotationAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=about, seed=seed)
     return len(chosen)
+
+
+def _turns(campaign: Campaign, person: User) -> int:
+    """Return after how many answers other re-checks can come: now, or after those that wait."""
+    last = Check.objects.filter(campaign=campaign, person=person, state=SlotState.FREE).aggregate(last=Max("after"))
+    return max(_num_answered(campaign, person), last["last"] or 0)

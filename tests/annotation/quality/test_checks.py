@@ -585,3 +585,25 @@ def test_recheck_comes_in_the_order_of_its_item(world, judged) -> None:
     draw_recheck(world.campaign, world.cleo, 5)
     orders = [check.item.order for check in claim_questions(world.campaign, world.cleo, 50)]
     assert orders == sorted(orders)
+
+
+def test_turns_of_rechecks_are_one_with_every_second_answer(world, judged) -> None:
+    """After the first or the second, at random; those of a later draw after those that wait; yes and no mixed."""
+    seen, orders = set(), set()
+    for seed in range(12):
+        with transaction.atomic():
+            draw_recheck(world.campaign, world.cleo, 3, seed=seed)
+            draw_recheck(world.campaign, world.cleo, 2, seed=seed)
+            checks = checks_of(world.cleo)
+            transaction.set_rollback(True)
+        first, second = ([check.after for check in part] for part in (checks[:3], checks[3:]))
+        assert [(after - 1) // 2 for after in first] == [0, 1, 2]
+        assert [(after - first[-1] - 1) // 2 for after in second] == [0, 1]
+        seen.update(after % 2 for after in first)
+        orders.add("".join(check.expected for check in checks[:3]))
+    assert seen == {0, 1} and len(orders) > 1
+    draw_recheck(world.campaign, world.ada, 1)
+    (check,) = checks_of(world.ada)
+    Check.objects.filter(pk=check.pk).update(state="answered")
+    draw_recheck(world.campaign, world.ada, 1)
+    assert checks_of(world.ada)[1].after in (2, 3)  # one answer was given
