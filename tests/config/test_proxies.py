@@ -3,6 +3,7 @@
 import logging
 import re
 import shlex
+import sys
 from ipaddress import ip_network
 
 import pytest
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.test import RequestFactory
+from gunicorn.app.wsgiapp import WSGIApplication
 from gunicorn.config import Config
 
 from config import proxies as module
@@ -103,3 +105,10 @@ def test_gunicorn_takes_no_script_name_from_headers() -> None:
         if asked is not None:
             read.set("forwarder_headers", asked)
         assert read.forwarder_headers == [], options
+
+
+def test_gunicorn_that_is_started_without_options_takes_none_either(monkeypatch) -> None:
+    """With SCRIPT_NAME it answered 500."""
+    monkeypatch.chdir(settings.BASE_DIR)
+    monkeypatch.setattr(sys, "argv", ["gunicorn", "config.wsgi"])
+    assert WSGIApplication().cfg.forwarder_headers == []
