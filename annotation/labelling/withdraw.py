@@ -80,8 +80,9 @@ def withdraw_labels(campaign: Campaign, person: User, *, by: User | None = None,
         done = _outlook(_answered(campaign, person), held)
         for start in range(0, len(ids), _CHUNK):
             _withdraw_from(campaign, person, ids[start : start + _CHUNK], now)
-        about, details = f"{done.labels} labels", {"reason": reason, "judgements": done.judgements}
-        record(by, AnnotationAct.LABELS_WITHDRAWN, pool=campaign.pool, subject=person, about=about, **details)
+        if done.labels or done.held:  # a second time there is nothing to tell
+            about, details = f"{done.labels} labels", {"reason": reason, "judgements": done.judgements}
+            record(by, AnnotationAct.LABELS_WITHDRAWN, pool=campaign.pool, subject=person, about=about, **details)
     return done
 
 

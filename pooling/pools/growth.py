@@ -20,7 +20,7 @@ from core.errors import UserError
 from core.jobs.fencing import fenced
 from core.jobs.lifecycle import start_job
 from core.jobs.progress import JobCancelled, Progress
-from core.models import Job
+from core.models import AuditEntry, Job
 from core.people.audit_log import record
 from pooling.enums import PoolingAct, PoolingJob, PoolOrigin, PoolState, SystemState
 from pooling.errors import PoolError
@@ -88,7 +88,8 @@ def extend_pool(
         held(pool.graph, *chosen)
         job = start_job(PoolingJob.EXTEND_POOL, pool=pool, params=params, user=user)
         what = _in_words(pool.depth, depth or 0, [s.name for s in chosen], len(seeds), source)
-        record(user, PoolingAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)
+        if not AuditEntry.objects.filter(act=PoolingAct.POOL_EXTENDED, pool=pool, details__job=job.pk).exists():
+            record(user, PoolingAct.POOL_EXTENDED, pool=pool, about=f"{pool.name}: {what}", job=job.pk)
     return job
 
 

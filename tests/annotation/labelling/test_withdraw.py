@@ -256,6 +256,11 @@ def test_withdrawal_is_noted_with_its_numbers(world, item) -> None:
     entry = AuditEntry.objects.get(act=AnnotationAct.LABELS_WITHDRAWN)
     assert (entry.person, entry.subject, entry.about) == (world.manager, world.ann, "1 labels")
     assert entry.details == {"reason": "guessed", "judgements": 1}
+    withdraw_labels(world.campaign, world.ann, by=world.manager, reason="again")
+    assert AuditEntry.objects.filter(act=AnnotationAct.LABELS_WITHDRAWN).count() == 1
+    claim(world.campaign, world.ann, 2)
+    withdraw_labels(world.campaign, world.ann, by=world.manager, reason="they stop")
+    assert AuditEntry.objects.filter(act=AnnotationAct.LABELS_WITHDRAWN).count() == 2  # of what was in hand
 
 
 def test_withdrawal_takes_questions_that_are_in_hand(world) -> None:

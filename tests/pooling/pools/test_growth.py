@@ -173,6 +173,14 @@ def test_what_is_to_people_of_each_addition_follows_the_filters(small: Pool):
     assert shown() == [entry["triples"] for entry in small.growth]
 
 
+def test_an_extension_that_is_asked_for_twice_is_recorded_once(small: Pool):
+    """Others that are asked for at the same time have a job and a line of their own."""
+    jobs = [extend_pool(small, depth=depth, predictive=False) for depth in (6, 6, 7)]
+    assert jobs[0] == jobs[1] != jobs[2]
+    told = AuditEntry.objects.filter(act="pool-extended").order_by("pk")
+    assert [entry.details for entry in told] == [{"job": jobs[0].pk}, {"job": jobs[2].pk}]
+
+
 def test_others_hear_of_it_when_it_is_stored_and_again_of_the_next_attempt(small: Pool):
     heard = []
 
