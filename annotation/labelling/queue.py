@@ -1,6 +1,6 @@
 """Give out slots. A slot is leased for minutes; once the lease is over, others can take it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -40,37 +40,54 @@ class Taken(NamedTuple):
         return Taken(*(mine | more for mine, more in zip(self, other, strict=True)))
 
 
-# what one person alone can take, by id: an item of its question, which the queue puts in its place
+# what one person alone can take and gave back, by id: an item of the group that the queue puts it beside
 Returns = Mapping[int, Item]
+# ids of what one person alone can take and that comes before a group, of its own; it may name some of `returns`
+Ahead = Callable[[int], Collection[int]]
+
+
+def _nothing(group: int) -> Collection[int]:
+    return ()
+
+
+def _but(ahead: Ahead, ids: Collection[int]) -> Ahead:
+    return lambda group: [pk for pk in ahead(group) if pk not in ids]
 
 
 def claim(
-    campaign: Campaign, user: User, count: int, returns: Returns | None = None, *, now: datetime | None = None
+    campaign: Campaign,
+    user: User,
+    count: int,
+    returns: Returns | None = None,
+    ahead: Ahead = _nothing,
+    *,
+    now: datetime | None = None,
 ) -> Claimed:
     """Lease slots to an annotator until `count` are held.
 
     Questions are given out whole. Items assigned to the person come first, then items with one label, then groups in
     the seeded random order. An item on which the person has a slot is not offered again. `returns` come as free slots
-    of their questions would, and count as such. Item, triple and question template are loaded.
+    of their groups would, what is `ahead` of a group as one before it, and both count as such. Item, triple and
+    question template are loaded.
     """
     now = now or clock.now()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
         return Claimed([], Taken())
     left = dict(returns or {})
-    slots, taken = _claim(campaign, user, count, left, now)
+    slots, taken = _claim(campaign, user, count, left, ahead, now)
     while len(slots) + len(taken.returns) < count and release_when_short(
         campaign, waiting_items(campaign, user, now=now).exists
     ):
         left = {pk: item for pk, item in left.items() if pk not in taken.returns}
-        slots, more = _claim(campaign, user, count - len(taken.returns), left, now)
+        slots, more = _claim(campaign, user, count - len(taken.returns), left, _but(ahead, taken.returns), now)
         taken |= more
         if slots and not more.slots:
             break  # others are taking what is left
     return Claimed(slots, taken)
 
 
-def _claim(campaign: Campaign, user: User, count: int, returns: Returns, now: datetime) -> Claimed:
+def _claim(campaign: Campaign, user: User, count: int, returns: Returns, ahead: Ahead, now: datetime) -> Claimed:
     """Lease from what is released."""
     slots = slots_in_hand(campaign, user, PLACES)
     if len(slots) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
@@ -83,7 +100,7 @@ def _claim(campaign: Campaign, user: User, count: int, returns: Returns, now: da
                 one_by_one(user)
                 held = _renew_held(campaign, user, PLACES, now)
                 if held < count and campaign.state == CampaignState.OPEN:
-                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, returns, now, wait)
+                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, returns, ahead, now, wait)
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person took the other slot of an item in another tab: look again
@@ -231,9 +248,9 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
 
 
 def _take_groups(
-    campaign: Campaign, user: User, wanted: int, room: int, returns: Returns, now: datetime, wait: bool
+    campaign: Campaign, user: User, wanted: int, room: int, returns: Returns, ahead: Ahead, now: datetime, wait: bool
 ) -> Taken:
-    """Lease whole groups until `wanted` are taken, with those of `returns` that belong to them."""
+    """Lease whole groups until `wanted` are taken, with what is ahead of them and those of `returns` beside them."""
     taken = Taken()
     passed: list[int] = []
     places = {item.pk for item in returns.values()}
@@ -244,8 +261,12 @@ def _take_groups(
         group = _next_group(campaign, waiting.exclude(group__in=passed), user, places)
         if group is None:
             break
+        before = list(ahead(group))
+        taken |= Taken(returns=frozenset(before[: wanted - len(taken.slots) - len(taken.returns)]))
+        if len(taken.slots) + len(taken.returns) >= wanted:
+            break
         passed.append(group)
-        back = frozenset(pk for pk, item in returns.items() if item.group == group)
+        back = frozenset(pk for pk, item in returns.items() if item.group == group and pk not in before)
         taken |= _take_group(campaign, user, group, room - len(taken.slots), now, wait)._replace(returns=back)
         if wait and taken.slots:
             break  # a claim that waits must hold nothing that others wait for
@@ -310,9 +331,14 @@ def _take_disputes(
     )
 
 
-def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> Taken:
+def free_places(campaign: Campaign, user: User, group: int, now: datetime) -> QuerySet[Slot]:
+    """Return the slots of a group that this person could take."""
     items = not_seen_by(campaign.items.filter(group=group, state=ItemState.OPEN), user)
-    free = Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES).select_related("item__triple")
+    return Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES)
+
+
+def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> Taken:
+    free = free_places(campaign, user, group, now).select_related("item__triple")
     places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)

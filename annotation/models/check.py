@@ -58,9 +58,6 @@ class Check(models.Model):
         max_length=1, choices=Answer, help_text="the known answer, or the judgement when the sample was drawn"
     )
     order = models.PositiveIntegerField(help_text="it is given out before the item of this order")
-    after = models.PositiveIntegerField(
-        default=0, help_text="a re-check is given out once the person has answered so many questions of the campaign"
-    )
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
     template = models.ForeignKey(QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

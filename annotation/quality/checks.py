@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import by_template, claim, lease_end, slots_in_hand
+from annotation.labelling.queue import by_template, claim, free_places, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
@@ -52,13 +52,15 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
     # checks count like slots, or the number of new questions would reveal them
     held_checks = sum(check.state == SlotState.LEASED for check in checks)
-    returns = _returns(campaign, user, checks)
-    slots, taken = claim(campaign, user, count - held_checks, returns)
-    # where the queue has no more, re-checks come whose turn is later
-    waiting = [check.pk for check in checks if _waits(check) and check.pk not in returns]
-    wanted = [*taken.returns, *waiting[: max(0, count - held_checks - len(slots) - len(taken.returns))]]
+    ahead = Ahead(campaign, user, checks)
+    slots, taken = claim(campaign, user, count - held_checks, _returns(campaign, user, checks) | ahead.returns, ahead)
+    # re-checks that were never given come also where the queue has no more
+    rest = [pk for pk in ahead.waiting if pk not in taken.returns]
+    wanted = [*taken.returns, *rest[: max(0, count - held_checks - len(slots) - len(taken.returns))]]
     if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and taken.first)):
         with transaction.atomic():
+            for pk in taken.returns & ahead.orders.keys():
+                Check.objects.filter(pk=pk, state=SlotState.FREE).update(order=ahead.orders[pk])
             given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, taken.first))
             until = lease_end(campaign, clock.now())
             for template, pks in by_template(campaign, given.select_related("gold", "item__triple")):
@@ -93,16 +95,12 @@ _HAD = ~Q(state=SlotState.FREE) | _GIVEN_BACK
 
 
 def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, Item]:
-    """Return the checks that come as free slots would, by id, each with an item of its question: gold that this person
-    gave back, and re-checks whose turn has come.
+    """Return the gold that this person gave back, by the id of its check, each with an item of its question.
 
-    Gold comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
-    after the other would find it. Whose turn it is depends on answers only, so that a re-check never comes for what
-    was given back.
+    It comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
+    after the other would find it.
     """
-    again = [check for check in checks if _waits(check)]
-    answered = _num_answered(campaign, user) if again else 0
-    found = {check.pk: check.item for check in again if check.item is not None and check.after <= answered}
+    found: dict[int, Item] = {}
     for check in checks if campaign.gold_percent else ():
         given_back = check.state == SlotState.FREE and check.template_id is not None and check.leased_until is None
         if check.gold is None or not check.gold.is_active or not given_back:
@@ -120,15 +118,43 @@ def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, I
     return found
 
 
-def _waits(check: Check) -> bool:
-    return check.kind == CheckKind.RECHECK and check.state == SlotState.FREE
+class Ahead:
+    """The re-checks that come before each group, as a question before it would, drawn by person and group.
 
+    One that is new comes only before a group that nobody held yet, so never for a question that was given back. It
+    keeps that place: given back, it comes again before the same group.
+    """
 
-def _num_answered(campaign: Campaign, person: User) -> int:
-    """Count the questions of the campaign that a person answered, as annotator; it never falls."""
-    answered = [SlotState.ANSWERED, SlotState.WITHDRAWN]
-    slots = Slot.objects.filter(annotator=person, item__campaign=campaign, number__in=PLACES, state__in=answered)
-    return slots.count() + Check.objects.filter(campaign=campaign, person=person, state=SlotState.ANSWERED).count()
+    def __init__(self, campaign: Campaign, user: User, checks: Collection[Check]) -> None:
+        self.campaign, self.user = campaign, user
+        free = [check for check in checks if check.kind == CheckKind.RECHECK and check.state == SlotState.FREE]
+        self.waiting = [check.pk for check in free if check.template_id is None]
+        self.orders: dict[int, int] = {}  # the places of those of `waiting` that have one
+        back = [check for check in free if check.template_id is not None]
+        items = {item.order: item for item in campaign.items.filter(order__in=[check.order for check in back])}
+        self.returns = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
+        self._groups: dict[int, list[int]] = {}
+
+    def __call__(self, group: int) -> list[int]:
+        if group not in self._groups:
+            back = [pk for pk, item in self.returns.items() if item.group == group]
+            self._groups[group] = back + self._new(group)
+        return self._groups[group]
+
+    def _new(self, group: int) -> list[int]:
+        left = [pk for pk in self.waiting if pk not in self.orders]
+        places = free_places(self.campaign, self.user, group, clock.now()) if left else Slot.objects.none()
+        free = list(places.values_list("item", "item__order", "template"))
+        if not free or any(template is not None for _, _, template in free):
+            return []
+        order = min(order for _, order, _ in free)
+        # of the group and its re-checks, at most half are re-checks
+        most = (len({item for item, _, _ in free}) + 1) // 2
+        drawn = _digest(self.campaign.seed, self.user.pk, group) % (most + 1)
+        mine = Check.objects.filter(campaign=self.campaign, person=self.user, kind=CheckKind.RECHECK, order=order)
+        here = left[: max(0, drawn - mine.filter(template__isnull=False).count())]
+        self.orders.update(dict.fromkeys(here, order))
+        return here
 
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
@@ -335,10 +361,8 @@ def recheck_choices(campaign: Campaign, person: User) -> QuerySet[Judgement]:
 def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, by: User | None = None) -> int:
     """Give a member a seeded sample of final judgements to judge again, half positive and half negative.
 
-    They come unmarked among this person's questions, in a random order: one more with every second answer, the first or
-    the second of the two at random, so that at most half are re-checks while there are other questions. If one half
-    has too few, the other makes up for it. Returns how many were drawn; CampaignError if there are none, or the person
-    does not label here.
+    They come unmarked among this person's questions, in a random order. If one half has too few, the other makes up
+    for it. Returns how many were drawn; CampaignError if there are none, or the person does not label here.
     """
     if not campaign.members.filter(person=person).exists():
         raise CampaignError(f"{person.username} is not a member of this campaign: add them first.")
@@ -360,20 +384,10 @@ def draw_recheck(campaign: Campaign, person: User, size: int, *, seed: int = 0, 
     chosen += [(triple, Answer.NO) for triple in halves[1][:negative]]
     items = {item.triple_id: item for item in campaign.items.filter(triple__in=[triple for triple, _ in chosen])}
     sample = {"campaign": campaign, "kind": CheckKind.RECHECK, "person": person}
-    turns = _turns(campaign, person) + 2 * np.arange(len(chosen)) + rng.integers(1, 3, len(chosen))
     Check.objects.bulk_create(
-        Check(**sample, item=item, expected=answer, order=item.order, after=after)
-        for item, answer, after in (
-            (items[chosen[i][0]], chosen[i][1], int(after))
-            for i, after in zip(rng.permutation(len(chosen)), turns, strict=True)
-        )
+        Check(**sample, item=item, expected=answer, order=item.order)
+        for item, answer in ((items[chosen[i][0]], chosen[i][1]) for i in rng.permutation(len(chosen)))
     )
     about = f"{len(chosen)} judgements"
     record(by, AnnotationAct.RECHECK_DRAWN, pool=campaign.pool, subject=person, about=about, seed=seed)
     return len(chosen)
-
-
-def _turns(campaign: Campaign, person: User) -> int:
-    """Return after how many answers other re-checks can come: now, or after those that wait."""
-    last = Check.objects.filter(campaign=campaign, person=person, state=SlotState.FREE).aggregate(last=Max("after"))
-    return max(_num_answered(campaign, person), last["last"] or 0)

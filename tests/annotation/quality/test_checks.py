@@ -1,5 +1,6 @@
 """Gold items and re-checks: who is asked what and when, and that it enters nothing."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -587,23 +588,32 @@ def test_recheck_comes_in_the_order_of_its_item(world, judged) -> None:
     assert orders == sorted(orders)
 
 
-def test_turns_of_rechecks_are_one_with_every_second_answer(world, judged) -> None:
-    """After the first or the second, at random; those of a later draw after those that wait; yes and no mixed."""
-    seen, orders = set(), set()
+def test_rechecks_come_with_yes_and_no_mixed(world, judged) -> None:
+    """Whoever guessed one had known those after it."""
+    orders = set()
     for seed in range(12):
         with transaction.atomic():
-            draw_recheck(world.campaign, world.cleo, 3, seed=seed)
             draw_recheck(world.campaign, world.cleo, 2, seed=seed)
-            checks = checks_of(world.cleo)
+            orders.add("".join(check.expected for check in checks_of(world.cleo)))
             transaction.set_rollback(True)
-        first, second = ([check.after for check in part] for part in (checks[:3], checks[3:]))
-        assert [(after - 1) // 2 for after in first] == [0, 1, 2]
-        assert [(after - first[-1] - 1) // 2 for after in second] == [0, 1]
-        seen.update(after % 2 for after in first)
-        orders.add("".join(check.expected for check in checks[:3]))
-    assert seen == {0, 1} and len(orders) > 1
-    draw_recheck(world.campaign, world.ada, 1)
-    (check,) = checks_of(world.ada)
-    Check.objects.filter(pk=check.pk).update(state="answered")
-    draw_recheck(world.campaign, world.ada, 1)
-    assert checks_of(world.ada)[1].after in (2, 3)  # one answer was given
+    assert orders == {"YN", "NY"}
+
+
+@pytest.mark.parametrize(("size", "most", "count"), [(1, 1, 1), (1, 1, 8), (4, 2, 1), (5, 3, 8)])
+def test_rechecks_come_before_questions_that_are_new_at_most_half(world, size: int, most: int, count: int) -> None:
+    """Those that are left come where nothing else is."""
+    large = make_large(world, [size] * 18, 0)
+    for user in (world.ben, world.cleo):
+        large.members.create(person=user, role="annotator")
+        for place in claim_questions(large, user, 4 * size):
+            answer(user, place, "Y")
+    draw_recheck(large, world.ann, 2 * size)
+    drawn = Counter[int]()
+    for seed in range(6):
+        claims = [kinds(places) for places in walked(large, world.ann, count, seed=seed)]
+        asked = "".join(claims)
+        assert re.fullmatch(f"(c{{0,{most}}}s{{{size}}})*c*", asked), asked
+        assert (asked.count("s"), asked.count("c")) == (14 * size, 2 * size)
+        assert count != 1 or {"c", "s" * size} == set(claims)
+        drawn.update(len(run) for run in asked.rstrip("c").split("s" * size)[:3])
+    assert set(drawn) == set(range(most + 1))
