@@ -13,7 +13,7 @@ from core.files.bucket import check_in_child
 from core.version import code_version
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # as in malloc.h
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # as in malloc.h
 
 
 class Request(WSGIRequest):
@@ -29,13 +29,15 @@ class Request(WSGIRequest):
 def _give_back_memory() -> None:
     """Have the C library, where it is glibc, keep less of the memory that was freed.
 
-    All threads share one heap; of its own accord each keeps what it freed. Pieces of 1 MiB and more go back to the
-    system at once; otherwise the size grows with the largest piece that was freed.
+    All threads share one heap; of its own accord each keeps what it freed. Pieces of 3 MiB and more go back to the
+    system at once; otherwise the size grows with the largest piece that was freed. Up to 16 MiB of smaller ones stay:
+    to ask for them again would take a third of the time of new figures.
     """
     with contextlib.suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
         library.mallopt(M_ARENA_MAX, 1)
-        library.mallopt(M_MMAP_THRESHOLD, 1 << 20)
+        library.mallopt(M_MMAP_THRESHOLD, 3 << 20)
+        library.mallopt(M_TRIM_THRESHOLD, 16 << 20)
 
 
 _give_back_memory()
