@@ -193,7 +193,7 @@ def main() -> None:
         lines = list(measure_presets(3))
         print("\n".join(lines))
         intro = (
-            f"The same task, without PyKEEN: the presets of large graphs, {args.threads} threads, medians of 3;"
+            f"The task of [Ranking](#ranking) with the presets of large graphs, without PyKEEN, {args.threads} threads, medians of 3;"
             f" {machine()}. *Queries alone* is the time in which a network encodes the questions, which the floor has"
             " not."
         )

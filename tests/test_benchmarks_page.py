@@ -32,7 +32,7 @@ def test_figures_are_in_the_section(row: str):
 
 
 def test_page_has_rows():
-    assert len(ROWS) == 41
+    assert len(ROWS) == 42
 
 
 @pytest.mark.parametrize("floor", [None, 0.25])
