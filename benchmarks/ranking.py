@@ -194,8 +194,8 @@ def main() -> None:
         print("\n".join(lines))
         intro = (
             f"The task of [Ranking](#ranking) with the presets of large graphs, without PyKEEN, {args.threads} threads,"
-            f" medians of 3; {machine()}. *Queries alone* is the time in which a network encodes the questions, which the floor has"
-            " not."
+            f" medians of 3; {machine()}. *Queries alone* is the time in which a network encodes the"
+            " questions, which the floor has not."
         )
         write_section("ranking-presets", "\n".join(["## Ranking: presets", "", intro, "", *lines]))
         return
