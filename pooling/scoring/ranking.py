@@ -16,6 +16,7 @@ prediction methods.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from torch import Tensor
 
 from core.callbacks import UNWATCHED, Watch
 from pooling.questions.kernel import Csr, Questions, answers_csr, entries, joined, name_of, questions_of, without
-from pooling.scoring.batches import LOOP_ROWS, Listed, LoopBatch, TorchBatch, batch_class, read
+from pooling.scoring.batches import LOOP_ROWS, Batch, Listed, LoopBatch, TorchBatch, batch_class, read
 from pooling.scoring.free_memory import check_free, free_bytes
 from pooling.scoring.rank_rows import find
 from pooling.scoring.ranks import NotFinite, RankingResult, Ranks, tie_order
@@ -81,7 +82,7 @@ class Pass(ABC):
         self.scorer, self.questions, self.watch = scorer, questions, watch
         self.num_entities, self.device, self.total = scorer.num_entities, scorer.device, len(questions.side)
         height, self.tile = (HEIGHT, TILE) if self.device.type == "cpu" else (HEIGHT_GPU, TILE_GPU)
-        self.batch_size = batch_size or height
+        self.batch_size = batch_size or self.usual_batch_size(height)
         self.height = max(min(self.batch_size, self.total), 1)
         self.order = tie_order(self.num_entities, seed)
         place = torch.empty(self.num_entities, dtype=torch.int64)
@@ -96,6 +97,10 @@ class Pass(ABC):
         self.top_entity = np.full((self.total, top_k), -1, np.int32)
         self.top_score = np.full((self.total, top_k), -np.inf, np.float32)
         self.top_raw = np.zeros((self.total, top_k), np.int32)
+
+    def usual_batch_size(self, height: int) -> int:
+        """Return how many questions are scored at a time if nobody says; `height` suits the device's products."""
+        return height
 
     @abstractmethod
     def score(self, start: int, stop: int) -> None:
@@ -150,21 +155,14 @@ def _check_wanted(wanted: Csr, masked: Csr, questions: Questions, num_entities: 
 
 
 class _Ranking(Pass):
-    def __init__(
-        self,
-        scorer: Scores,
-        questions: Questions,
-        top_k: int,
-        seed: int,
-        batch_size: int | None,
-        chunk: int | None,
-        watch: Watch,
-    ) -> None:
-        self.batch_class = batch_class(scorer.device, len(questions.side), scorer.num_entities)
-        if batch_size is None and self.batch_class is LoopBatch:
-            fits = BUFFER_FLOATS // scorer.num_entities // HEIGHT * HEIGHT
-            batch_size = min(max(fits, HEIGHT), LOOP_ROWS)
-        super().__init__(scorer, questions, top_k, seed, batch_size, chunk, watch)
+    @cached_property
+    def batch_class(self) -> type[Batch]:
+        return batch_class(self.device, self.total, self.num_entities)
+
+    def usual_batch_size(self, height: int) -> int:
+        if self.batch_class is not LoopBatch:
+            return height
+        return min(max(BUFFER_FLOATS // self.num_entities // height * height, height), LOOP_ROWS)
 
     def rank(self, masked: Csr, top_masked: Csr, wanted: Csr) -> RankingResult:
         """Return the result of `score_questions`."""

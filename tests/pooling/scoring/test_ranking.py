@@ -423,3 +423,17 @@ def test_ranks_equal_pykeen_evaluator(dataset, name):
     assert ours.mrr == pytest.approx(same.mrr, abs=1e-5)
     off = np.abs(ours.realistic - theirs["realistic"])
     assert off.max() <= 1 and (off == 0).mean() >= 0.998
+
+
+def test_loops_look_at_more_questions_at_once_where_their_scores_fit(monkeypatch):
+    scorer, questions, _, _ = random_problem()
+    by_loops = batches.LEAST_SCORES == 0
+
+    def batch_size(given=None):
+        return ranking._Ranking(scorer, questions, 5, 0, given, None, Watch()).batch_size
+
+    assert (batch_size(), batch_size(7)) == (2048 if by_loops else 256, 7)
+    monkeypatch.setattr(ranking, "BUFFER_FLOATS", 300 * 700)
+    assert batch_size() == (512 if by_loops else 256)
+    monkeypatch.setattr(ranking, "BUFFER_FLOATS", 300)
+    assert batch_size() == 256
