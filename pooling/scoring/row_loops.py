@@ -14,6 +14,7 @@ from numba import njit
 
 SIZE = 16  # columns of a group, far apart, so that a read takes whole lines
 FINITE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
+# LAST and NONE stand in top_candidates.py too: numba compiles anew only where this very file has changed
 LAST = (1 << 32) - 1
 NONE = -0x7F800001 << 32  # the key of no candidate: its score is −inf
 LOWEST = np.finfo(np.float32).min
@@ -261,9 +262,9 @@ def _add_best(line: Any, bits: Any, place: Any, best: Any, maxima: Any, merged: 
         keys[count] = best[count]
         count += 1
     least = best[k - 1]
-    many = width // SIZE if width >= 4 * k else 0  # groups
+    many = width // SIZE if width >= SIZE * k else 0  # groups: at least k, or none
     threshold = LOWEST
-    if many >= k:
+    if many:
         _maxima(line, many, SIZE, maxima)
         threshold = max(threshold, _reached(maxima, many, merged, k))
     for g in range(many):

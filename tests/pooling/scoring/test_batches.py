@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from pooling.scoring import batches, row_loops
+from pooling.scoring import batches, row_loops, top_candidates
 from pooling.scoring.batches import Listed, LoopBatch, TorchBatch, batch_class
 from pooling.scoring.row_loops import ROOM
 
@@ -34,7 +34,9 @@ def found_by(kind, scores: np.ndarray, wanted, masked, known, order: np.ndarray,
     return [*batch.counts(), *(batch.best(order) if k else ())]
 
 
-@pytest.mark.parametrize(("entities", "k"), [(40, 12), (700, 10), (6_000, 100), (6_000, 3), (300, 0), (50, 50)])
+@pytest.mark.parametrize(
+    ("entities", "k"), [(40, 12), (700, 10), (6_000, 100), (6_000, 3), (1_000, 100), (300, 0), (50, 50)]
+)
 @pytest.mark.parametrize("values", [1, 3, 100, 1 << 20])
 @pytest.mark.parametrize("parts", [1, 3])
 def test_loops_find_what_torch_finds(entities: int, k: int, values: int, parts: int):
@@ -93,3 +95,7 @@ def test_loops_are_compiled_anew_where_no_folder_can_be_written(monkeypatch):
     monkeypatch.setattr(row_loops, "njit", njit)
     assert row_loops._compiled(len) is len
     assert [options.pop("cache", False) for options in asked] == [True, False] and asked[0] == asked[1] != {}
+
+
+def test_loops_and_torch_make_the_same_keys():
+    assert (row_loops.LAST, row_loops.NONE) == (top_candidates.LAST, top_candidates.NONE)
