@@ -188,7 +188,8 @@ EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "25"))
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = os.environ.get("EMAIL_USE_TLS", "") == "1"
-EMAIL_TIMEOUT = 10  # seconds: a page does not wait longer for a mail server
+EMAIL_TIMEOUT = 10  # seconds that a page waits for one answer of a mail server; for a whole mail: core/mail.py
+EMAIL_BACKEND = "core.mail.Backend"
 DEFAULT_FROM_EMAIL = os.environ.get("DEFAULT_FROM_EMAIL", "triplepool@localhost")
 
 # Hosts that webhooks may go to (annotation/webhooks/addresses.py); none: the site sends none.

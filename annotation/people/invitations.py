@@ -39,7 +39,8 @@ def send(to: str, template: str, context: dict[str, Any]) -> bool:
     subject, _, body = render_to_string(template, context).strip().partition("\n")
     try:
         return send_mail(subject.strip(), body.strip() + "\n", None, [to]) == 1
-    except OSError as error:  # smtplib raises it too; the address does not belong in the log
+    # smtplib raises OSError; ValueError is of addresses that no header can hold. No address belongs in the log
+    except (OSError, ValueError) as error:
         logger.error("an e-mail could not be sent: %s", type(error).__name__)
         return False
 

@@ -1,5 +1,6 @@
 """The people of a campaign for its manager, and the text that they agree to; invitations, made and accepted."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,6 +42,7 @@ REVOKED = "The invitation is revoked: its link is refused from now on."
 # pages that send people to the consent and get them back; the first also gets those who came by themselves
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")
 _MAIL = "annotation/people/invitation_mail.txt"
+MAIL_SECONDS = 60.0  # after these a page sends no further mail: it shows the links that are left
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
 ROLE_GONE = "That role was gone already."
@@ -56,11 +58,14 @@ class SecretLink(NamedTuple):
     language: str = ""  # of the mail; empty: that of the site
 
 
-def show_link(request: HttpRequest, link: SecretLink) -> dict[str, str | bool]:
-    """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once."""
+def show_link(request: HttpRequest, link: SecretLink, *, late: bool = False) -> dict[str, str | bool]:
+    """Send the link to its person if the site sends e-mail, and return it for the page, which shows it this once.
+
+    `late`: send none.
+    """
     url = link_to(request, link.path)
     with override(link.language if link.language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE):
-        sent = domain.send(link.email, link.mail, {"url": url, **link.context})
+        sent = not late and domain.send(link.email, link.mail, {"url": url, **link.context})
     return {"url": url, "email": link.email, "sent": sent, "sends": settings.EMAIL_IS_SET}
 
 
@@ -231,7 +236,8 @@ def _shown(request: HttpRequest, done: SecretLink | SecretLinks | NewAccount) ->
     if isinstance(done, SecretLink):
         return {"invited": show_link(request, done)}
     if isinstance(done, SecretLinks):
-        many = [show_link(request, link) for link in done.links]
+        until = time.monotonic() + MAIL_SECONDS
+        many = [show_link(request, link, late=time.monotonic() > until) for link in done.links]
         return {"many": many, "num_sent": sum(bool(one["sent"]) for one in many), "known": done.known, "has_many": True}
     return done._asdict()
 

@@ -73,6 +73,8 @@ def no_store(response: HttpResponse) -> HttpResponse:
 
 def link_to(request: HttpRequest, path: str) -> str:
     """Return the full address of a page, to hand to somebody; https if the site has it."""
+    if settings.PRODUCTION and settings.SITE_URL:  # not what the request says that the site is called
+        return f"{settings.SITE_URL}{path}"
     url = request.build_absolute_uri(path)
     # behind a proxy that ends TLS, the request itself came by http
     return url.replace("http://", "https://", 1) if settings.SESSION_COOKIE_SECURE else url

@@ -8,11 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core import mail
+from django.core.mail.message import sanitize_address
 from django.test import Client
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Campaign, Invitation, Membership
-from annotation.people import accounts
+from annotation.people import accounts, invitations
 from annotation.people.invitations import OVER_ALREADY, find_invitation, invite
 from annotation.views import members, people
 from annotation.views.members import REVOKED
@@ -217,6 +218,25 @@ def test_many_are_invited_by_pasted_addresses(world: dict, manager, settings):
     page = parse(manager.post(MEMBERS, asked | {"emails": "a@example.org c@example.org"}))
     assert [message.to for message in mail.outbox] == [["c@example.org"]] and not page.has("hand-over")
     assert numbers(page.one("many").text) == ["1", "1", "1"]  # invited, by e-mail, invited before
+
+
+@pytest.mark.parametrize("act", ["invite", "many"])
+def test_link_of_an_address_that_no_mail_can_have_is_shown(act: str, world: dict, manager, settings, monkeypatch):
+    """A domain with a part of more than 63 letters is an address to Django's forms, but not to its mails."""
+    settings.EMAIL_IS_SET, settings.PRODUCTION, settings.SITE_URL = True, True, "https://labels.example.org"
+    monkeypatch.setattr(invitations, "send_mail", lambda *args: sanitize_address(args[3][0], "utf-8"))
+    address = f"a@{'é' * 60}.org"
+    page = manager.post(MEMBERS, {"act": act, "role": "annotator", "days": "7", "email": address, "emails": address})
+    assert page.status_code == 200 and Invitation.objects.count() == 1
+    assert "https://labels.example.org/invitations/" in page.content.decode()
+
+
+def test_page_sends_no_more_mails_after_a_while_and_shows_the_links(world: dict, manager, settings, monkeypatch):
+    settings.EMAIL_IS_SET = True
+    monkeypatch.setattr("annotation.views.members.MAIL_SECONDS", -1.0)
+    asked = {"act": "many", "role": "annotator", "days": "7", "emails": "a@example.org b@example.org"}
+    page = parse(manager.post(MEMBERS, asked))
+    assert mail.outbox == [] and len(page.all("hand-over")) == 2
 
 
 @pytest.mark.parametrize("emails", ["", "a@example.org nonsense", "a@example.org\nBcc: b@example.org", "<b>x</b>"])

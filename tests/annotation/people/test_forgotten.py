@@ -75,6 +75,14 @@ def test_a_mail_server_that_fails_is_not_asked_again(monkeypatch) -> None:
     assert not PasswordRequest.objects.filter(handled_at=None).exists()
 
 
+def test_a_mail_that_fails_is_the_last_for_its_address(monkeypatch) -> None:
+    User.objects.create_user("ann2", "ann@example.org", "a long pass phrase")
+    tried: list[str] = []
+    monkeypatch.setattr(forgotten, "send", lambda to, *_: bool(tried.append(to)))
+    ask("ann@example.org", None, now=NOW)
+    assert not answer_next(NOW) and len(tried) == 1
+
+
 def test_mail_is_in_the_language_of_the_person(ann) -> None:
     choose_language(ann, "de")
     ask("ann@example.org", None, now=NOW)
