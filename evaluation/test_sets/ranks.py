@@ -32,6 +32,7 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
     ranks, graph = table.ranks, table.graph
     rows = np.flatnonzero((table.is_test | is_among(table.triples, triples, graph))[ranks.triple])
     entities = pa.array(graph.entities, pa.string())
+    ids = pa.array(question_ids(questions_from_keys(table.question_keys, *graph.shape), graph), pa.string())
 
     def lines(system: str) -> Iterator[bytes]:
         yield b"question\tanswer\tstrict\toptimistic\tpessimistic\tcandidates\treturned\n"
@@ -41,10 +42,9 @@ def ranks_by_system(table: PoolTable, systems: list[str], triples: np.ndarray) -
         own = rows[table.asked[i][ranks.question[rows]]]
         for start in range(0, len(own), CHUNK):
             part: Order = own[start : start + CHUNK]
-            asked, place = np.unique(ranks.question[part], return_inverse=True)
-            ids = pa.array(question_ids(questions_from_keys(table.question_keys[asked], *graph.shape), graph))
-            counts = [*(of[part] for of in numbers), *(of[asked[place]] for of in (ranks.candidates, returned))]
-            cells = [ids.take(pa.array(place)), entities.take(pa.array(ranks.entity[part]))]
+            question = ranks.question[part]
+            counts = [*(of[part] for of in numbers), *(of[question] for of in (ranks.candidates, returned))]
+            cells = [ids.take(pa.array(question)), entities.take(pa.array(ranks.entity[part]))]
             cells += [pa.array(count).cast(pa.string()) for count in counts]
             cells[-1] = pc.binary_join_element_wise(cells[-1], "\n", "")
             yield bytes_of(pc.binary_join_element_wise(*cells, "\t"))

@@ -167,9 +167,7 @@ def whole_runs(pool: Pool, found: Placed | None) -> dict[str, Iterator[bytes]]:
             merged = _lists(found, position, topk, slice(first, first + QUESTIONS), depth.cut)
             longest = int(np.diff(merged.indptr).max(initial=0))
             fillers = pa.array([f"{FILLER}{rank}" for rank in range(1, longest + 1)], pa.string())
-            yield from run_pieces(
-                found.ids[first : first + QUESTIONS], merged, pa.concat_arrays([names, fillers]), system
-            )
+            yield from run_pieces(found.ids[first : first + QUESTIONS], merged, [names, fillers], system)
 
     return {system: lines(system) for system in found.systems}
 
@@ -212,6 +210,6 @@ def judged_runs(found: Placed | None, *, strict: bool = False) -> dict[str, Iter
         rows = rows[np.lexsort((position[rows], found.question[rows]))]
         counts = np.bincount(found.question[rows], minlength=len(found.keys))
         merged = Merged(found.entity[rows], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-        yield from run_pieces(found.ids, merged, words, system)
+        yield from run_pieces(found.ids, merged, [words], system)
 
     return {system: lines(of, system) for system, of in zip(found.systems, found.position, strict=True)}

@@ -125,7 +125,7 @@ def list_pieces(
     ids: of the questions; words: from words_of.
     """
     for part, merged in _merged(known, position, topk, ids, len(words)):
-        yield from run_pieces(part, merged, words, run.system.name)
+        yield from run_pieces(part, merged, [words], run.system.name)
 
 
 def _merged(

@@ -7,6 +7,7 @@ pessimistic; see docs/formats.md. Written as blocks, read whole, kept in memory 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -30,6 +31,7 @@ from pooling.scoring.ranks import RankingResult
 
 SIDES = ("tail", "head")
 RANKS = ("strict", "optimistic", "pessimistic")
+CHUNK = 10_000  # ids whose Python objects are held at once
 RETURNED = "returned.parquet"  # imported runs only: everything in their file, in the form of ranks.parquet
 
 
@@ -201,7 +203,9 @@ def _keys_of(ids: pa.Array, graph: GraphArrays) -> np.ndarray:
     global _last
     held = _last
     if held is None or held[0] is not graph or not held[1].equals(ids):
-        keys = np.array([parse_question_id(text, graph) for text in ids.to_pylist()], dtype=np.int64)
+        starts = range(0, len(ids), CHUNK)
+        texts = chain.from_iterable(ids.slice(start, CHUNK).to_pylist() for start in starts)
+        keys = np.fromiter((parse_question_id(text, graph) for text in texts), np.int64, len(ids))
         held = _last = graph, ids, keys
     return held[2]
 
@@ -299,8 +303,12 @@ def read_candidates(run: Run) -> Candidates:
             keys, cell = _read_coded(table["question"], graph)
             if not blocks or blocks[-1].keys is not keys:  # all row groups of a block name the same questions
                 blocks.append(Candidates(keys, np.full((len(keys), run.depth), -1, dtype=np.int32)))
-            place = cell.astype(np.int64) * run.depth + numbers(table["rank"]) - 1
+            place = cell.astype(np.int64)
+            place *= run.depth
+            place += numbers(table["rank"])
+            place -= 1
             blocks[-1].entity.put(place, numbers(table["entity"]))
+            del table, cell, place  # before the next row group is read
         return _one_block(blocks, run.depth)
 
     return cached(run, "candidates", read, keep=False)
@@ -308,7 +316,7 @@ def read_candidates(run: Run) -> Candidates:
 
 def _one_block(blocks: Sequence[Candidates], depth: int) -> Candidates:
     """Join blocks, sort them by key, and leave out questions without candidates; one that is so is not copied."""
-    held = [np.flatnonzero((block.entity >= 0).any(axis=1)) for block in blocks]
+    held = [np.flatnonzero(block.entity.max(axis=1, initial=-1) >= 0) for block in blocks]
     if len(blocks) == 1 and len(held[0]) == len(blocks[0].keys) and (np.diff(blocks[0].keys) > 0).all():
         return blocks[0]
     keys = [np.zeros(0, np.int64), *(block.keys[rows] for block, rows in zip(blocks, held, strict=True))]
@@ -340,7 +348,7 @@ def returned_keys(run: Run) -> np.ndarray | None:
 
 def _read_rows(run: Run, name: str) -> RankRows:
     graph = open_graph(run.system.graph)
-    table = read_parquet(checked(run, name), coded=["question"])
+    table = read_parquet(checked(run, name), coded=["question"], threads=False)
     questions, codes = _read_coded(table["question"], graph)
     keys = questions[codes] * graph.num_entities + numbers(table["entity"])
     order = np.argsort(keys, kind="stable")

@@ -1,10 +1,11 @@
 """Write runs in TREC form, `question-id Q0 entity rank score tag`, plain or .gz; trec_read.py reads them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -16,6 +17,7 @@ from pooling.scoring.merged_lists import Merged
 PIECE = 10_000  # lines that are written at once
 QUESTIONS = 1_000  # of a run, likewise
 FILLER = "%unknown-"  # before a place: no word of an entity begins so, since trec_word encodes %
+Made = TypeVar("Made")
 
 
 def trec_word(text: str) -> str:
@@ -23,29 +25,26 @@ def trec_word(text: str) -> str:
     return re.sub(r"[\s%]", lambda match: quote(match[0]), text)
 
 
-def run_pieces(ids: Sequence[str], merged: Merged, words: pa.Array, tag: str) -> Iterator[bytes]:
+def run_pieces(ids: Sequence[str], merged: Merged, words: Sequence[pa.Array], tag: str) -> Iterator[bytes]:
     """Yield the bytes of a run's lines, score = -rank, without making a Python object for each line.
 
-    ids: of the questions; merged: their entities, best first; words: trec_word of every entity.
+    ids: of the questions; merged: their entities, best first; words: trec_word of every entity, in one or more arrays.
     """
-    import pyarrow.compute as pc  # here, since few need it: docs/measured/benchmarks.md, Start-up
-
     lengths = np.diff(merged.indptr)
-    ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)])
+    ends = pa.array([f" {rank} {-rank} {tag}\n" for rank in range(1, int(lengths.max(initial=0)) + 1)], pa.string())
     for first in range(0, len(lengths), QUESTIONS):
         part = lengths[first : first + QUESTIONS]
         start, stop = merged.indptr[[first, first + len(part)]]
-        begins = pa.array([f"{question} Q0 " for question in ids[first : first + QUESTIONS]])
-        question = np.repeat(np.arange(len(part)), part)
-        rank = np.arange(start, stop) - merged.indptr[first + question]
-        if not len(rank):
+        begins = pa.array([f"{question} Q0 " for question in ids[first : first + QUESTIONS]], pa.string())
+        if start == stop:
             continue
-        columns = (
-            begins.take(pa.array(question)),
-            words.take(pa.array(merged.entity[start:stop])),
-            ends.take(pa.array(rank)),
-        )
-        yield bytes_of(pc.binary_join_element_wise(*columns, ""))
+        place = np.empty((stop - start, 3), dtype=np.int32)  # of the three texts of each line, among all texts
+        place[:, 0] = np.repeat(np.arange(len(part)), part)
+        place[:, 1] = merged.entity[start:stop] + len(begins)
+        place[:, 2] = np.arange(start, stop) - np.repeat(merged.indptr[first : first + len(part)], part)
+        place[:, 2] += len(begins) + sum(map(len, words))
+        texts = pa.chunked_array([begins, *words, ends])  # what is taken lies one after the other: these are the lines
+        yield b"".join(map(bytes_of, texts.take(pa.array(place.ravel())).chunks))
 
 
 def bytes_of(lines: pa.Array) -> bytes:
@@ -57,22 +56,37 @@ def bytes_of(lines: pa.Array) -> bytes:
 def write_pieces(path: Path, content: Iterable[bytes]) -> None:
     """Write these bytes to a file; gzip if its name ends in .gz, the same bytes each time."""
     with path.open("wb") as raw:
-        for piece in packed(content) if path.suffix == ".gz" else content:
-            raw.write(piece)
+        if path.suffix != ".gz":
+            raw.writelines(content)
+            return
+        packer = _packer()
+        for _ in _beside(lambda piece: raw.write(packer.compress(piece)), content):
+            pass
+        raw.write(packer.flush())
 
 
 def packed(content: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield gzip with time 0; ISA-L is six times faster than zlib's fastest level, and packs smaller."""
-    packer = isal_zlib.compressobj(2, isal_zlib.DEFLATED, 31)  # 31: with gzip's header
-    with ThreadPoolExecutor(1) as other:  # one piece is packed while the next is made
-        waiting: Future[bytes] | None = None
+    """Yield gzip with time 0."""
+    packer = _packer()
+    yield from filter(None, _beside(packer.compress, content))
+    yield packer.flush()
+
+
+def _packer() -> Any:
+    """Return a packer of ISA-L, which is six times faster than zlib's fastest level, and packs smaller."""
+    return isal_zlib.compressobj(2, isal_zlib.DEFLATED, 31)  # 31: with gzip's header
+
+
+def _beside(act: Callable[[bytes], Made], content: Iterable[bytes]) -> Iterator[Made]:
+    """Yield what `act` makes of each piece, in another thread, while the next piece is made here."""
+    with ThreadPoolExecutor(1) as other:
+        waiting: Future[Made] | None = None
         for piece in content:
-            ready, waiting = waiting, other.submit(packer.compress, piece)
+            ready, waiting = waiting, other.submit(act, piece)
             if ready:
                 yield ready.result()
         if waiting:
             yield waiting.result()
-    yield packer.flush()
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -154,6 +155,22 @@ def test_entities_are_read_alone_from_all_row_groups_of_all_blocks(system: Syste
     assert many == ((found.entity >= 0).sum(), 2 if rows > 5 else many[1]) and (rows > 5 or many[1] > 10)
     np.testing.assert_array_equal(found.keys, whole.keys)
     np.testing.assert_array_equal(found.entity, whole.entity)
+
+
+def test_one_row_group_is_in_memory_at_a_time(system: System, monkeypatch):
+    graph, seen = open_graph(system.graph), list[weakref.ref[pa.Table]]()
+    score_system(system, seeds=graph.test[5:8], triples=NONE)
+    run = score_system(system, seeds=graph.test[:5], triples=NONE)
+
+    def look(table: pa.Table) -> pa.Table:
+        assert all(earlier() is None for earlier in seen)
+        seen.append(weakref.ref(table))
+        return table
+
+    original = files.row_groups
+    monkeypatch.setattr(files, "row_groups", lambda *args, **kwargs: map(look, original(*args, **kwargs)))
+    read_candidates(run)
+    assert len(seen) == 2
 
 
 def test_candidates_are_the_best_of_what_no_split_knows(system: System):

@@ -229,6 +229,17 @@ def test_a_packed_file_is_the_same_bytes_each_time_and_pieces_change_nothing(mon
     assert list(pieces(lines)) == [b"line 0\nline 1\nline 2\n", b"line 3\nline 4\nline 5\n", b"line 6\n"]
 
 
+def test_a_file_is_packed_as_a_download_and_a_full_disk_ends_it(tmp_path: Path):
+    content = [bytes([i]) * 100_000 for i in range(5)]
+    write_pieces(tmp_path / "run.gz", content)
+    assert (tmp_path / "run.gz").read_bytes() == b"".join(packed(content))
+    (tmp_path / "full.gz").symlink_to("/dev/full")
+    noise, made = np.random.default_rng(1), iter(range(20))
+    with pytest.raises(OSError, match="No space left"):
+        write_pieces(tmp_path / "full.gz", (noise.bytes(100_000) for _ in made))
+    assert next(made) < 10  # it ends at once
+
+
 def test_no_lines_are_an_empty_file():
     assert b"".join(pieces([])) == b""
     assert gzip.decompress(b"".join(packed(pieces([])))) == b""
