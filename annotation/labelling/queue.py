@@ -1,6 +1,6 @@
 """Give out slots. A slot is leased for minutes; once the lease is over, others can take it."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -20,93 +20,93 @@ from annotation.release.next_batch import release_when_short
 from core import clock
 from core.people.roles import CampaignRole
 
-# groups are given out whole, up to this many slots per person
+# groups are given out whole, until a person holds this many
 MAX_LEASED = 50
 
 
-class Claimed(NamedTuple):
-    """What a person holds after a claim, in order; of it, what is new: the ids of slots, and those of `returns`."""
-
-    slots: list[Slot]
-    taken: "Taken"
-
-
 class Taken(NamedTuple):
+    """Ids of what a claim took."""
+
     slots: frozenset[int] = frozenset()
-    first: frozenset[int] = frozenset()  # of them, those that nobody held before
-    returns: frozenset[int] = frozenset()
+    alone: frozenset[int] = frozenset()
 
     def __or__(self, other: "Taken") -> "Taken":
-        return Taken(*(mine | more for mine, more in zip(self, other, strict=True)))
+        return Taken(self.slots | other.slots, self.alone | other.alone)
+
+    @property
+    def number(self) -> int:
+        return len(self.slots) + len(self.alone)
 
 
-# what one person alone can take and gave back, by id: an item of the group that the queue puts it beside
-Returns = Mapping[int, Item]
-# ids of what one person alone can take and that comes before a group, of its own; it may name some of `returns`
-Ahead = Callable[[int], Collection[int]]
+class Claimed(NamedTuple):
+    """What a person holds after a claim, in order; of what they alone can take, the ids of what is new."""
+
+    slots: list[Slot]
+    alone: frozenset[int]
 
 
-def _nothing(group: int) -> Collection[int]:
-    return ()
+class Alone:
+    """What one person alone can take, by id: here nothing. It comes with slots, counts as they do, and hides there."""
 
+    held = 0  # how many of it the person has
+    returns: Mapping[int, Item] = {}  # what they gave back: an item of the group that the queue puts it beside
 
-def _but(ahead: Ahead, ids: Collection[int]) -> Ahead:
-    return lambda group: [pk for pk in ahead(group) if pk not in ids]
+    def ahead(self, group: int) -> Collection[int]:
+        """Return what comes before a group, as one before it would; it may name some of `returns`."""
+        return ()
+
+    def among(self, slots: list[Slot], back: Collection[int], room: int) -> tuple[list[Slot], Collection[int]]:
+        """Return what fits of the free slots of a group, those of `returns` that come `back` with it, and more."""
+        return slots[:room], ()
 
 
 def claim(
-    campaign: Campaign,
-    user: User,
-    count: int,
-    returns: Returns | None = None,
-    ahead: Ahead = _nothing,
-    *,
-    now: datetime | None = None,
+    campaign: Campaign, user: User, count: int, alone: Alone | None = None, *, now: datetime | None = None
 ) -> Claimed:
-    """Lease slots to an annotator until `count` are held.
+    """Lease slots to an annotator until `count` are held, with what is theirs `alone`.
 
     Questions are given out whole. Items assigned to the person come first, then items with one label, then groups in
-    the seeded random order. An item on which the person has a slot is not offered again. `returns` come as free slots
-    of their groups would, what is `ahead` of a group as one before it, and both count as such. Item, triple and
-    question template are loaded.
+    the seeded random order. An item on which the person has a slot is not offered again. Item, triple and question
+    template are loaded.
     """
-    now = now or clock.now()
+    now, alone = now or clock.now(), alone or Alone()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
-        return Claimed([], Taken())
-    left = dict(returns or {})
-    slots, taken = _claim(campaign, user, count, left, ahead, now)
-    while len(slots) + len(taken.returns) < count and release_when_short(
+        return Claimed([], frozenset())
+    slots, taken = _claim(campaign, user, count, alone, frozenset(), now)
+    mine = taken.alone
+    while len(slots) + alone.held + len(mine) < count and release_when_short(
         campaign, waiting_items(campaign, user, now=now).exists
     ):
-        left = {pk: item for pk, item in left.items() if pk not in taken.returns}
-        slots, more = _claim(campaign, user, count - len(taken.returns), left, _but(ahead, taken.returns), now)
-        taken |= more
-        if slots and not more.slots:
+        slots, taken = _claim(campaign, user, count, alone, mine, now)
+        mine |= taken.alone
+        if slots and not taken.slots:
             break  # others are taking what is left
-    return Claimed(slots, taken)
+    return Claimed(slots, mine)
 
 
-def _claim(campaign: Campaign, user: User, count: int, returns: Returns, ahead: Ahead, now: datetime) -> Claimed:
-    """Lease from what is released."""
+def _claim(
+    campaign: Campaign, user: User, count: int, alone: Alone, had: frozenset[int], now: datetime
+) -> tuple[list[Slot], Taken]:
+    """Lease from what is released. `had`: of what is theirs alone, what they got just now."""
     slots = slots_in_hand(campaign, user, PLACES)
-    if len(slots) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
-        return Claimed(slots, Taken())  # the most frequent claim by far: one query, and nothing is locked
+    if len(slots) + alone.held + len(had) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
+        return slots, Taken()  # the most frequent claim by far: one query, and nothing is locked
     for wait in (False, True):
         # skip rows that another claim is taking; wait for them only when nothing else is left
         taken = Taken()
         try:
             with transaction.atomic():
                 one_by_one(user)
-                held = _renew_held(campaign, user, PLACES, now)
+                held = _renew_held(campaign, user, PLACES, now) + alone.held + len(had)
                 if held < count and campaign.state == CampaignState.OPEN:
-                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, returns, ahead, now, wait)
+                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, alone, had, now, wait)
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person took the other slot of an item in another tab: look again
-        if slots or taken.returns:
-            return Claimed(slots, taken)
-    return Claimed(slots_in_hand(campaign, user, PLACES), Taken())
+        if slots or taken.alone:
+            return slots, taken
+    return slots_in_hand(campaign, user, PLACES), Taken()
 
 
 def claim_disputed(
@@ -248,26 +248,27 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
 
 
 def _take_groups(
-    campaign: Campaign, user: User, wanted: int, room: int, returns: Returns, ahead: Ahead, now: datetime, wait: bool
+    campaign: Campaign, user: User, wanted: int, room: int, alone: Alone, had: frozenset[int], now: datetime, wait: bool
 ) -> Taken:
-    """Lease whole groups until `wanted` are taken, with what is ahead of them and those of `returns` beside them."""
+    """Lease whole groups until `wanted` are taken, with what is the person's alone but for what they `had`."""
     taken = Taken()
     passed: list[int] = []
+    returns = {pk: item for pk, item in alone.returns.items() if pk not in had}
     places = {item.pk for item in returns.values()}
-    while len(taken.slots) + len(taken.returns) < wanted:
+    while taken.number < wanted:
         waiting = waiting_items(campaign, user, now=now)
         if places:
             waiting = waiting | campaign.items.filter(pk__in=places)
         group = _next_group(campaign, waiting.exclude(group__in=passed), user, places)
         if group is None:
             break
-        before = list(ahead(group))
-        taken |= Taken(returns=frozenset(before[: wanted - len(taken.slots) - len(taken.returns)]))
-        if len(taken.slots) + len(taken.returns) >= wanted:
+        before = [pk for pk in alone.ahead(group) if pk not in had]
+        taken |= Taken(alone=frozenset(before[: wanted - taken.number]))
+        if taken.number >= wanted:
             break
         passed.append(group)
-        back = frozenset(pk for pk, item in returns.items() if item.group == group and pk not in before)
-        taken |= _take_group(campaign, user, group, room - len(taken.slots), now, wait)._replace(returns=back)
+        back = [pk for pk, item in returns.items() if item.group == group and pk not in before]
+        taken |= _take_group(campaign, user, group, back, room - taken.number, alone, now, wait)
         if wait and taken.slots:
             break  # a claim that waits must hold nothing that others wait for
     return taken
@@ -337,15 +338,22 @@ def free_places(campaign: Campaign, user: User, group: int, now: datetime) -> Qu
     return Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES)
 
 
-def _take_group(campaign: Campaign, user: User, group: int, room: int, now: datetime, wait: bool) -> Taken:
+def _take_group(
+    campaign: Campaign,
+    user: User,
+    group: int,
+    back: Collection[int],
+    room: int,
+    alone: Alone,
+    now: datetime,
+    wait: bool,
+) -> Taken:
     free = free_places(campaign, user, group, now).select_related("item__triple")
     places: dict[int, Slot] = {}
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)
-    chosen = list(places.values())[:room]
-    first = {slot.pk for slot in chosen if slot.template_id is None}  # _lease sets it, and it stays
-    taken = _lease(campaign, user, chosen, now)
-    return Taken(frozenset(taken), frozenset(first & taken))
+    slots, mine = alone.among(list(places.values()), back, room)
+    return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:

@@ -6,6 +6,7 @@ To annotators, checks look like slots. Their answers are kept apart and enter no
 import hashlib
 import math
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import by_template, claim, free_places, lease_end, slots_in_hand
+from annotation.labelling.queue import Alone, by_template, claim, free_places, lease_end, slots_in_hand
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
@@ -46,24 +47,25 @@ def question_of(asked: "Item | Check | Gold") -> Question:
 
 
 def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot | Check]:
-    """Lease slots as queue.claim does, and this person's checks among them; return all, in one order."""
+    """Lease slots as queue.claim does, and this person's checks among them; return all, in one order.
+
+    Checks count like slots, or the number of new questions would reveal them.
+    """
     if campaign.state == CampaignState.CLOSED:
         return []
     checks = _keep_held(campaign, user, _own_checks(campaign, user))
-    # checks count like slots, or the number of new questions would reveal them
-    held_checks = sum(check.state == SlotState.LEASED for check in checks)
-    ahead = Ahead(campaign, user, checks)
-    slots, taken = claim(campaign, user, count - held_checks, _returns(campaign, user, checks) | ahead.returns, ahead)
+    mine = Mine(campaign, user, checks)
+    slots, taken = claim(campaign, user, count, mine)
     # re-checks that were never given come also where the queue has no more
-    rest = [pk for pk in ahead.waiting if pk not in taken.returns]
-    wanted = [*taken.returns, *rest[: max(0, count - held_checks - len(slots) - len(taken.returns))]]
-    if campaign.state == CampaignState.OPEN and (wanted or (campaign.gold_percent and taken.first)):
+    rest = [pk for pk in mine.waiting if pk not in taken]
+    wanted = [*taken, *rest[: max(0, count - mine.held - len(slots) - len(taken))]]
+    if campaign.state == CampaignState.OPEN and wanted:
         with transaction.atomic():
-            for pk in taken.returns & ahead.orders.keys():
-                Check.objects.filter(pk=pk, state=SlotState.FREE).update(order=ahead.orders[pk])
-            given = Check.objects.filter(pk__in=wanted + _draw_gold(campaign, user, slots, taken.first))
+            for pk in taken & mine.orders.keys():
+                Check.objects.filter(pk=pk, state=SlotState.FREE).update(order=mine.orders[pk])
+            given = Check.objects.filter(pk__in=wanted).select_related("gold", "item__triple")
             until = lease_end(campaign, clock.now())
-            for template, pks in by_template(campaign, given.select_related("gold", "item__triple")):
+            for template, pks in by_template(campaign, given):
                 move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
         checks = _own_checks(campaign, user)
     return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
@@ -72,29 +74,45 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
 def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Check]:
     """Renew the leases of held checks, as a claim renews slots; return the checks this person could still be given.
 
-    Gold whose lease is over stays while this person holds another candidate of its question; alone, it would be
-    recognised, so it is then given back.
+    Gold whose lease is over goes, as another candidate of its question would, when somebody else has taken the
+    question since; but not while this person holds another of its candidates.
     """
     now = clock.now()
     held = [check for check in checks if check.state == SlotState.LEASED]
     over = [check for check in held if check.leased_until is None or check.leased_until < now]
-    alone: set[int] = set()
+    gone: set[int] = set()
     if any(check.kind == CheckKind.GOLD for check in over):
         here = {question_of(slot.item) for slot in slots_in_hand(campaign, user, PLACES)}
-        alone = {check.pk for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here}
+        alone = [check for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here]
+        gone = {check.pk for check in alone if _went_to_others(campaign, check)}
         # it keeps the time of its lease, so that it isn't _GIVEN_BACK: as if somebody else had taken it
-        move_checks(Check.objects.filter(pk__in=alone), "release")
+        move_checks(Check.objects.filter(pk__in=gone), "release")
     if over:  # the page renews the others as long as it is open
-        stay = [check.pk for check in over if check.pk not in alone]
+        stay = [check.pk for check in over if check.pk not in gone]
         move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
-    return [check for check in checks if check.pk not in alone]
+    return [check for check in checks if check.pk not in gone]
+
+
+def _went_to_others(campaign: Campaign, check: Check) -> bool:
+    """Return whether somebody else took, or answered, a candidate of its question after its lease."""
+    over = check.leased_until or clock.now()
+    theirs = Slot.objects.filter(item__in=_items_beside(campaign, check), annotator__isnull=False)
+    later = Q(leased_until__gte=lease_end(campaign, over)) | Q(labels__created_at__gte=over)
+    return theirs.filter(later).exclude(annotator=check.person_id).exists()
+
+
+def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
+    """Return the items of the question of a check."""
+    side, relation, entity = question_of(check)
+    given = {"triple__head" if side == Side.TAIL else "triple__tail": entity}
+    return campaign.items.filter(side=side, triple__relation=relation, **given)
 
 
 _GIVEN_BACK = Q(state=SlotState.FREE, template__isnull=False, leased_until=None)  # by the person
 _HAD = ~Q(state=SlotState.FREE) | _GIVEN_BACK
 
 
-def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, Item]:
+def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[int, Item]:
     """Return the gold that this person gave back, by the id of its check, each with an item of its question.
 
     It comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
@@ -105,11 +123,9 @@ def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, I
         given_back = check.state == SlotState.FREE and check.template_id is not None and check.leased_until is None
         if check.gold is None or not check.gold.is_active or not given_back:
             continue
-        side, relation, entity = question_of(check)
-        given = {"triple__head" if side == Side.TAIL else "triple__tail": entity}
         # near in the order; one that this person was the first to answer tells less of the place of its neighbours
         near = min(
-            campaign.items.filter(side=side, triple__relation=relation, **given),
+            _items_beside(campaign, check),
             key=lambda item: (item.started_by_id == user.pk, abs(item.order - check.order), item.order),
             default=None,
         )
@@ -118,26 +134,31 @@ def _returns(campaign: Campaign, user: User, checks: list[Check]) -> dict[int, I
     return found
 
 
-class Ahead:
-    """The re-checks that come before each group, as a question before it would, drawn by person and group.
-
-    One that is new comes only before a group that nobody held yet, so never for a question that was given back. It
-    keeps that place: given back, it comes again before the same group.
-    """
+class Mine(Alone):
+    """The checks of one person: gold among the candidates of a question, re-checks before one."""
 
     def __init__(self, campaign: Campaign, user: User, checks: Collection[Check]) -> None:
         self.campaign, self.user = campaign, user
+        self.held = sum(check.state == SlotState.LEASED for check in checks)
         free = [check for check in checks if check.kind == CheckKind.RECHECK and check.state == SlotState.FREE]
         self.waiting = [check.pk for check in free if check.template_id is None]
         self.orders: dict[int, int] = {}  # the places of those of `waiting` that have one
         back = [check for check in free if check.template_id is not None]
         items = {item.order: item for item in campaign.items.filter(order__in=[check.order for check in back])}
-        self.returns = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
+        self._rechecks = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
+        self.returns = _returns(campaign, user, checks) | self._rechecks
+        self._orders = {check.pk: check.order for check in checks}
+        self._drawn: list[int] = []
         self._groups: dict[int, list[int]] = {}
 
-    def __call__(self, group: int) -> list[int]:
+    def ahead(self, group: int) -> list[int]:
+        """Return the re-checks that come before a group, as a question before it would, drawn by person and group.
+
+        One that is new comes only before a group that nobody held yet, so never for a question that was given back. It
+        keeps that place: given back, it comes again before the same group.
+        """
         if group not in self._groups:
-            back = [pk for pk, item in self.returns.items() if item.group == group]
+            back = [pk for pk, item in self._rechecks.items() if item.group == group]
             self._groups[group] = back + self._new(group)
         return self._groups[group]
 
@@ -156,6 +177,61 @@ class Ahead:
         self.orders.update(dict.fromkeys(here, order))
         return here
 
+    def among(self, slots: list[Slot], back: Collection[int], room: int) -> tuple[list[Slot], list[int]]:
+        """Return what fits of a group and its gold, in the order in which it is shown, so that the hand never exceeds
+        its limit; gold that does not fit is due with the other slots.
+        """
+        fresh = [slot for slot in slots if slot.template_id is None]  # a claim sets it, and it stays
+        drawn = self._draw_gold(fresh, len(slots[:room])) if fresh and self.campaign.gold_percent else []
+        places: list[tuple[int, int, Slot | int | Gold]] = [(slot.item.order, 2, slot) for slot in slots]
+        places += [(self._orders[pk], 0, pk) for pk in back]
+        places += [(order, 1, gold) for gold, order in drawn]
+        shown = [place for _, _, place in sorted(places, key=lambda entry: entry[:2])[:room]]
+        orders = {gold.pk: order for gold, order in drawn}
+        new = [self._give(place, orders[place.pk]) for place in shown if isinstance(place, Gold)]
+        return (
+            [place for place in shown if isinstance(place, Slot)],
+            [place for place in shown if isinstance(place, int)] + new,
+        )
+
+    def _draw_gold(self, fresh: list[Slot], slots: int) -> list[tuple[Gold, int]]:
+        """Return gold for slots of one question that nobody held before, each with its order; `slots`: how many are
+        taken.
+
+        What was given back comes again without gold beside what it had: a candidate that is new in a question which
+        the person knows would be gold. Gold is given out only among the candidates of its own question: a question of
+        its own would be recognised by its size. What is due waits for a question that has gold. Each person gets each
+        gold item once.
+        """
+        question = question_of(fresh[0].item)
+        fitting = [gold for gold in self._unseen if question_of(gold) == question]
+        if not fitting:
+            return []
+        seed, user = self.campaign.seed, self.user
+        fitting.sort(key=lambda gold: _digest(seed, user.pk, gold.pk))
+        # where a check can be put: before each candidate, or after the last; twice where another check was put, so
+        # that every sequence of checks and candidates is as likely
+        gaps = [*(slot.item.order for slot in fresh), fresh[-1].item.order + 1]
+        drawn = []
+        for gold in fitting[: _gold_due(self.campaign, user, fresh[0], slots, self._drawn)]:
+            order = gaps[_digest(seed, user.pk, gold.pk, 1) % len(gaps)]
+            gaps.append(order)
+            drawn.append((gold, order))
+        return drawn
+
+    @cached_property
+    def _unseen(self) -> list[Gold]:
+        seen = Check.objects.filter(_HAD, gold=OuterRef("pk"), person=self.user)
+        trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=self.user)  # told the answer
+        return list(self.campaign.golds.filter(~Exists(seen), ~Exists(trained), is_active=True))
+
+    def _give(self, gold: Gold, order: int) -> int:
+        known = {"campaign": self.campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order}
+        check, _ = Check.objects.update_or_create(gold=gold, person=self.user, defaults=known)
+        self._unseen.remove(gold)
+        self._drawn.append(check.pk)
+        return check.pk
+
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
     """Return the checks that this person holds, or could be given."""
@@ -173,49 +249,14 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
     return [place for group in groups.values() for place in group]
 
 
-def _draw_gold(campaign: Campaign, user: User, slots: list[Slot], first: Collection[int]) -> list[int]:
-    """Return ids of checks to give out with newly leased slots, so that gold_percent of a hundred slots have one.
+def _gold_due(campaign: Campaign, user: User, slot: Slot, more: int, drawn: Collection[int]) -> int:
+    """Return how many more gold items this person should have; the fraction is drawn, by person and slot.
 
-    `first`: ids of the slots that nobody held before. What was given back comes again without gold beside what it had:
-    a candidate that is new in a question which the person knows would be gold.
-    Gold is given out only among the candidates of its own question: a question of its own would be recognised by its
-    size. What is due waits for a question that has gold. Each person gets each gold item once.
+    `more`: slots that they are taking now; `drawn`: ids of checks that they are given with it.
     """
-    fresh = [slot for slot in slots if slot.pk in first]
-    seen = Check.objects.filter(_HAD, gold=OuterRef("pk"), person=user)
-    groups: dict[Question, list[Slot]] = {}
-    for slot in fresh:
-        groups.setdefault(question_of(slot.item), []).append(slot)
-    trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)  # told the answer
-    unseen = campaign.golds.filter(~Exists(seen), ~Exists(trained), is_active=True)
-    fitting = [gold for gold in unseen if question_of(gold) in groups]
-    if not fitting:
-        return []
-    # where a check can be put: before each candidate, or after the last; twice where another check was put, so that
-    # every sequence of checks and candidates is as likely
-    gaps = {
-        question: [*(slot.item.order for slot in group), group[-1].item.order + 1] for question, group in groups.items()
-    }
-    found = []
-    fitting.sort(key=lambda gold: _digest(campaign.seed, user.pk, gold.pk))
-    for gold in fitting[: _gold_due(campaign, user, fresh[0])]:
-        free = gaps[question_of(gold)]
-        order = free[_digest(campaign.seed, user.pk, gold.pk, 1) % len(free)]
-        free.append(order)
-        check, _ = Check.objects.update_or_create(
-            gold=gold,
-            person=user,
-            defaults={"campaign": campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order},
-        )
-        found.append(check.pk)
-    return found
-
-
-def _gold_due(campaign: Campaign, user: User, slot: Slot) -> int:
-    """Return how many more gold items this person should have; the fraction is drawn, by person and slot."""
-    given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count()
-    had = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
-    due = given * campaign.gold_percent / 100 - had.filter(_HAD).count()
+    given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count() + more
+    mine = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
+    due = given * campaign.gold_percent / 100 - mine.filter(_HAD | Q(pk__in=drawn)).count()
     return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import numpy as np
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.campaigns.lifecycle import open_campaign
@@ -172,6 +173,11 @@ def make_large(world: World, sizes: list[int], golds: int, every: int = 3) -> Ca
     )
     campaign.members.create(person=world.ann, role="annotator", consented_at=timezone.now())
     return campaign
+
+
+def put_last(campaign: Campaign, side: str) -> None:
+    """Ask the questions of this side after all others, so that more gold is due with them."""
+    campaign.items.filter(side=side).update(order=F("order") + campaign.items.count())
 
 
 def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResult:

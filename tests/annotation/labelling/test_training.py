@@ -22,7 +22,7 @@ from annotation.quality.annotators import annotators
 from annotation.quality.checks import claim_questions, gold_from_file
 from annotation.quality.hours import hours
 from core.models import AuditEntry
-from tests.annotation.factories import World, label_and_release, make_check, make_gold
+from tests.annotation.factories import World, label_and_release, make_check, make_gold, put_last
 
 
 @pytest.fixture
@@ -101,6 +101,7 @@ def test_training_and_unmarked_gold_never_share_an_item(world: World, training: 
     Campaign.objects.update(training_items=1, gold_percent=50)
     training.refresh_from_db()
     items = training.items.filter(side="tail")
+    put_last(training, side="tail")
     head = items[0].triple.head
     Gold.objects.update(head=head)
     make_check(world, world.ann, "Y", gold=at_ben)

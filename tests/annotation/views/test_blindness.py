@@ -9,7 +9,7 @@ import pytest
 from annotation.labelling.queue import release
 from annotation.models import Campaign, Check, CheckLabel, Gold
 from annotation.quality.checks import draw_recheck, gold_from_pool
-from tests.annotation.factories import LINK, label_item, report_of
+from tests.annotation.factories import LINK, label_item, put_last, report_of
 from tests.page import read
 
 URL = "/pools/p1/campaign/checks"
@@ -28,6 +28,7 @@ def test_nothing_that_an_annotator_reads_tells_of_checks(world, as_user, kind) -
     """The same walk with a check among the questions and without one: the same shapes, and no word of it."""
     if kind == "gold":
         gold_from_pool(world.campaign, positives=1, negatives=1)
+        put_last(world.campaign, side="tail")
         Campaign.objects.update(gold_percent=50)
     else:
         for item in world.campaign.items.order_by("order")[:2]:
