@@ -5,6 +5,7 @@ its own pages, sign-up and matching of accounts are never reached.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +26,7 @@ from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.core.cache import cache
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, resolve_url
 from django.urls import path
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -34,13 +35,15 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.errors import PersonError
-from annotation.people.single_sign_on import person_of
+from annotation.people.single_sign_on import check_subject, person_of
+from config.provider_answers import IS_AWAY, Limited
 from config.sign_in import address_of
 from config.single_sign_on import OIDC, SAML
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
 MOST_A_MINUTE = 60  # requests from one address: a class behind one address signs in with two each
+KELVIN = "\u212a"
 TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 ISSUERS = {provider.key: provider.issuer for provider in settings.SINGLE_SIGN_ON.providers}
 
@@ -84,11 +87,12 @@ class Adapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(_refused(request, why))
 
     def get_requests_session(self) -> requests.Session:
-        """Return a session that speaks https only, unless the provider is on this machine."""
+        """Return a session that takes small answers, by https only unless the provider is on this machine."""
         session: requests.Session = super().get_requests_session()
         session.trust_env = False  # no .netrc
-        if not ISSUERS.get(OIDC, "").startswith("http://"):
-            session.adapters.pop("http://")
+        session.adapters.clear()
+        for scheme in ("https://", "http://") if ISSUERS.get(OIDC, "").startswith("http://") else ("https://",):
+            session.mount(scheme, Limited())
         return session
 
 
@@ -96,6 +100,8 @@ def _sign_in(request: HttpRequest, sociallogin: Any) -> HttpResponse:
     account, trusts = sociallogin.account, settings.SINGLE_SIGN_ON.trusts_addresses
     key = OIDC if account.provider == OIDC else SAML
     email = next((one.email for one in sociallogin.email_addresses if one.verified or trusts), "")
+    if KELVIN in str(account.extra_data):  # allauth made it a k, but it is another mailbox
+        email = ""
     name = sociallogin.user.get_username()
     try:
         user = person_of(ISSUERS[key], account.uid, email=email, name=name, role=settings.SINGLE_SIGN_ON.role)
@@ -106,7 +112,8 @@ def _sign_in(request: HttpRequest, sociallogin: Any) -> HttpResponse:
     login(request, user, backend=settings.AUTHENTICATION_BACKENDS[-1])
     wanted = sociallogin.state.get("next") or ""
     safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return redirect(wanted if safe else resolve_url(settings.LOGIN_REDIRECT_URL))
+    # by no name of a page, as `redirect` would take it
+    return HttpResponseRedirect(wanted if safe else resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
 class Oidc(OpenIDConnectOAuth2Adapter):
@@ -124,6 +131,7 @@ class Oidc(OpenIDConnectOAuth2Adapter):
 
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
         claims = self._decode_id_token(app, kwargs["response"].get("id_token") or "")
+        check_subject(claims["sub"])
         data: dict[str, Any] = {"id_token": claims}
         if "userinfo_endpoint" in self.openid_config:
             data["userinfo"] = self._fetch_user_info(token.token)
@@ -143,19 +151,33 @@ class Oidc(OpenIDConnectOAuth2Adapter):
         return claims
 
 
+# what comes of an answer that says nothing, or something else than it should: allauth checks little
+_OF_PROVIDERS = (
+    requests.RequestException, OAuth2Error, ProviderException,
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+_one_that_asks = threading.Lock()  # while the provider is away: the others would wait for it and hold up the site
+
+
 def _provider_page(view: View) -> View:
     """Return a page that anybody may open; what a provider does wrong is told on the page to sign in."""
 
     def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if _comes_too_often(request):
             return _refused(request, too_many())
+        alone = IS_AWAY.is_set()
+        if alone and not _one_that_asks.acquire(blocking=False):
+            return _refused(request, failed())
         try:
             return view(request, **kwargs)
         except PersonError as error:
             return _refused(request, str(error))
-        except (requests.RequestException, OAuth2Error, ProviderException, LookupError, TypeError, ValueError) as error:
+        except _OF_PROVIDERS as error:
             logger.warning("single sign-on failed: %s", type(error).__name__)
             return _refused(request, failed())
+        finally:
+            if alone:
+                _one_that_asks.release()
 
     page.__name__ = view.__name__
     return login_not_required(page)
@@ -227,6 +249,7 @@ def _saml_patterns() -> list[Any]:
 
             def lasting(data: Any) -> str:
                 uid: str = named(data)
+                check_subject(uid)
                 if data.get_nameid_format() == TRANSIENT and uid == data.get_nameid():
                     raise PersonError(no_lasting_name())
                 return uid

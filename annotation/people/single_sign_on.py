@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +18,7 @@ from annotation.people.accounts import end_sessions, give_role, make_account
 from core.people.audit_log import record
 from core.people.tokens import revoke_all
 
-LONGEST = 255
+LONGEST = 191  # allauth takes no longer one
 SWITCHED_OFF = _("Your account is switched off. Ask a manager.")
 SEVERAL = _("Several accounts here have your e-mail address. Ask a manager.")
 NO_SUBJECT = _("Your provider does not say who you are. Ask a manager.")
@@ -28,8 +30,7 @@ def person_of(issuer: str, subject: str, *, email: str = "", name: str = "", rol
     The first time, it is the one account with this e-mail address, or a new one with `role`, a role of the site.
     `email` must be verified by the provider; empty: not known. `name` is what a new account is called if it can be.
     """
-    if not subject or len(subject) > LONGEST or "\0" in subject:
-        raise PersonError(NO_SUBJECT)
+    check_subject(subject)
     try:
         with transaction.atomic():
             user = _known(issuer, subject) or _first(issuer, subject, email, name, role)
@@ -43,12 +44,22 @@ def person_of(issuer: str, subject: str, *, email: str = "", name: str = "", rol
     return user
 
 
+def check_subject(subject: str) -> None:
+    """Raise PersonError for a provider's id of a person that cannot be kept."""
+    if not subject or len(subject) > LONGEST or "\0" in subject:
+        raise PersonError(NO_SUBJECT)
+
+
 def _known(issuer: str, subject: str) -> User | None:
     known = Identity.objects.filter(issuer=issuer, subject=subject).select_related("person").first()
     return known.person if known else None
 
 
 def _first(issuer: str, subject: str, email: str, name: str, role: str) -> User:
+    try:
+        validate_email(email)
+    except ValidationError:
+        email = ""
     user = _with_address(email)
     made = user is None
     if user is None:

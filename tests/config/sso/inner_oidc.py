@@ -10,9 +10,11 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.encoding import iri_to_uri
 
 from annotation.models import Identity
 from annotation.people.own_data import erase, own_data
+from config.provider_answers import IS_AWAY
 from core.models import ApiToken, AuditEntry
 from core.people.tokens import create_token
 from tests.config.sso.provider import OidcProvider, new_key
@@ -34,7 +36,8 @@ def provider(running: OidcProvider, db) -> OidcProvider:
 
     cache.clear()
     running.claims, running.userinfo, running.token, running.config = dict(ANNA), None, {}, {}
-    running.signing_key, running.sends_id_token = None, True
+    running.signing_key, running.sends_id_token, running.raw = None, True, {}
+    IS_AWAY.clear()
     return running
 
 
@@ -177,6 +180,77 @@ def test_code_works_once(client, provider) -> None:
     client.post("/logout")
     client.get("/sso/oidc/callback", {"code": code, "state": state})
     assert not is_in(client)
+
+
+DEEP = b"[" * 200_000
+ENDPOINTS = ("/.well-known/openid-configuration", "/token", "/keys", "/me")
+
+
+@pytest.mark.parametrize("garbage", [b"", b"[]", b"5", b"null", DEEP, b" " * 2_000_000, b"\xff"], ids=len)
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_garbage_of_the_provider_is_told(client, provider, endpoint: str, garbage: bytes) -> None:
+    to_provider = begin(client)
+    provider.raw[endpoint] = garbage
+    assert finish(client, provider, to_provider)["Location"] == "/login"
+    assert not is_in(client) and read(client.get("/login")).messages
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"sub": "x" * 200}, {"sub": "x" * 300}, {"sub": "a\0b"}, {"name": 5}, {"name": ["a"]}, {"email": ["a@b.org"]}],
+    ids=str,
+)
+def test_claims_of_another_kind_are_no_error(client, provider, said) -> None:
+    provider.claims |= said
+    done = sign_in(client, provider)
+    assert done.status_code == 302 and is_in(client) == ("email" in said)
+
+
+def test_token_that_lasts_for_ever_is_no_error(client, provider) -> None:
+    to_provider = begin(client)
+    provider.raw["/token"] = b'{"access_token": "a", "expires_in": 1%s}' % (b"0" * 40)
+    assert finish(client, provider, to_provider)["Location"] == "/login"
+
+
+def test_answer_that_drips_ends_in_time(client, provider, monkeypatch) -> None:
+    from config import provider_answers
+
+    monkeypatch.setattr(provider_answers, "SECONDS", 0.3)
+    provider.raw[ENDPOINTS[0]] = None
+    before = time.monotonic()
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and time.monotonic() - before < 4
+
+
+def test_while_the_provider_is_away_one_request_at_a_time_asks_it(client, provider) -> None:
+    from config.single_sign_on_pages import _one_that_asks
+
+    IS_AWAY.set()
+    before = len(provider.asked)
+    with _one_that_asks:
+        assert client.get("/sso/oidc/login")["Location"] == "/login" and len(provider.asked) == before
+    assert client.get("/sso/oidc/login")["Location"] != "/login" and not IS_AWAY.is_set()
+    assert _one_that_asks.acquire(blocking=False)
+    _one_that_asks.release()
+    provider.raw[ENDPOINTS[0]] = b" " * 2_000_000
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and IS_AWAY.is_set()
+
+
+def test_address_with_a_sign_that_only_small_letters_make_a_k_is_another(client, provider) -> None:
+    boss = User.objects.create_user("boss", "kim@example.org", "x")
+    provider.claims["email"] = "\u212aim@example.org"
+    sign_in(client, provider)
+    assert is_in(client) and person(client) != boss
+
+
+def test_address_that_is_none_here_is_left_out(client, provider) -> None:
+    provider.claims["email"] = "k\u0130m@example.org"
+    sign_in(client, provider)
+    assert person(client).email == ""
+
+
+@pytest.mark.parametrize("to", ["é", "home", "nothing"])
+def test_next_is_an_address_never_the_name_of_a_page(client, provider, to: str) -> None:
+    assert sign_in(client, provider, f"/sso/oidc/login?next={to}")["Location"] == iri_to_uri(to)
 
 
 def test_who_cancels_is_told_on_the_page_to_sign_in(client, provider) -> None:

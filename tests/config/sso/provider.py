@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import threading
@@ -37,6 +38,7 @@ class OidcProvider:
         self.token: dict[str, object] = {}  # replaces claims of the id token
         self.config: dict[str, object] = {}  # replaces parts of the discovery document
         self.sends_id_token = True
+        self.raw: dict[str, bytes | None] = {}  # what an address answers instead; None: a byte from time to time
         self.codes: dict[str, dict[str, str]] = {}
         self.asked: list[str] = []
         provider = self
@@ -44,6 +46,8 @@ class OidcProvider:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 provider.asked.append(self.path)
+                if self.path in provider.raw:
+                    return self.give_raw(provider.raw[self.path])
                 pages = {
                     "/.well-known/openid-configuration": provider.discovery,
                     "/keys": provider.keys,
@@ -54,6 +58,8 @@ class OidcProvider:
             def do_POST(self) -> None:
                 provider.asked.append(self.path)
                 sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                if self.path in provider.raw:
+                    return self.give_raw(provider.raw[self.path])
                 answer = provider.exchange({name: values[0] for name, values in sent.items()})
                 self.give(400 if "error" in answer else 200, answer)
 
@@ -64,6 +70,15 @@ class OidcProvider:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
+
+            def give_raw(self, body: bytes | None) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                with contextlib.suppress(OSError):
+                    for part in [b" "] * 100 if body is None else [body]:
+                        self.wfile.write(part)
+                        time.sleep(0.1 if body is None else 0)
 
             def log_message(self, *_: object) -> None:
                 pass
