@@ -42,6 +42,20 @@ def held(*rows: Model) -> None:
             raise gone(row)
 
 
+def kept(model: type[Model], keys: Iterable[int]) -> set[int]:
+    """Return the keys whose rows are still there, and keep these from being deleted until the transaction ends.
+
+    Unlike `held`, many may keep a row at once. A foreign key alone is checked only when the transaction ends.
+    """
+    wanted = list(keys)
+    if connection.vendor != "postgresql":
+        return set(model._base_manager.filter(pk__in=wanted).values_list("pk", flat=True))
+    with connection.cursor() as cursor:
+        table = model._meta.db_table
+        cursor.execute(f'SELECT id FROM "{table}" WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE', [wanted])
+        return {key for (key,) in cursor.fetchall()}
+
+
 def one_at_a_time(what: str) -> None:
     """Wait until no other transaction does `what`, and keep others waiting until this one ends.
 

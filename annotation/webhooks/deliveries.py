@@ -80,6 +80,9 @@ def _keep(one: Delivery, outcome: Outcome) -> None:
     over = one.event == TEST or one.attempts >= MOST_ATTEMPTS
     state = DeliveryState.SENT if outcome.arrived else DeliveryState.FAILED if over else DeliveryState.WAITING
     with transaction.atomic():
+        # before its messages, as all do who change both
+        if not Webhook.objects.select_for_update(no_key=True).filter(pk=one.webhook_id):
+            return
         mine = Delivery.objects.filter(pk=one.pk, attempts=one.attempts, state=DeliveryState.WAITING)
         if mine.update(state=state, status=outcome.status, problem=outcome.problem[:300]) != 1:
             return

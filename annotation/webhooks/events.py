@@ -10,6 +10,7 @@ from django.db.models import Q
 from annotation.enums import AnnotationJob, WebhookEvent
 from annotation.models import Delivery, Webhook
 from core import clock
+from core.database import kept
 from core.enums import JobState
 from core.jobs.lifecycle import start_job
 from core.models import Job
@@ -30,7 +31,9 @@ def tell(event: WebhookEvent, pool: Pool | None, path: str, **data: Any) -> None
 def note(hooks: Iterable[Webhook], event: str, pool: Pool | None, path: str, data: dict[str, Any]) -> list[Delivery]:
     """Write a message for each of these webhooks, and start the job that sends them."""
     now = clock.now()
-    made = [Delivery(webhook=hook, event=event, due_at=now) for hook in hooks]
+    wanted = {hook.pk: hook for hook in hooks}
+    left = kept(Webhook, wanted) if wanted else set()  # without those that are removed at this moment
+    made = [Delivery(webhook=hook, event=event, due_at=now) for key, hook in wanted.items() if key in left]
     for one in made:
         one.body = json.dumps(
             {

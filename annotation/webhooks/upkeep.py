@@ -13,6 +13,7 @@ from annotation.webhooks.addresses import checked_target
 from annotation.webhooks.deliveries import give_up
 from annotation.webhooks.events import TEST, note
 from annotation.webhooks.signing import new_salt, secret_of
+from core.database import gone, held, one_at_a_time
 from core.people.audit_log import record
 from pooling.models import Pool
 
@@ -22,9 +23,10 @@ MOST = 20  # of a site
 def add_webhook(url: str, events: Sequence[str], pool: Pool | None, *, by: User) -> tuple[Webhook, str]:
     """Return a new webhook and its secret, to show once. AddressRefused; WebhookError if there are too many."""
     checked_target(url)
-    if Webhook.objects.count() >= MOST:
-        raise WebhookError(f"This site has {MOST} webhooks: remove one that is not needed.")
     with transaction.atomic():
+        one_at_a_time("add a webhook")
+        if Webhook.objects.count() >= MOST:
+            raise WebhookError(f"This site has {MOST} webhooks: remove one that is not needed.")
         hook = Webhook.objects.create(url=url, events=sorted(events), pool=pool, salt=new_salt(), created_by=by)
         record(by, AnnotationAct.WEBHOOK_ADDED, pool=pool, about=hook.host, events=hook.events)
     return hook, secret_of(hook.salt)
@@ -34,6 +36,7 @@ def change_webhook(hook: Webhook, url: str, events: Sequence[str], pool: Pool | 
     """Change where a webhook goes and what it tells. AddressRefused if it may not go there."""
     checked_target(url)
     with transaction.atomic():
+        held(hook)
         Webhook.objects.filter(pk=hook.pk).update(url=url, events=sorted(events), pool=pool, failures=0)
         hook.refresh_from_db()
         record(by, AnnotationAct.WEBHOOK_CHANGED, pool=pool, about=hook.host, events=hook.events)
@@ -43,6 +46,7 @@ def change_webhook(hook: Webhook, url: str, events: Sequence[str], pool: Pool | 
 def new_secret(hook: Webhook, *, by: User) -> str:
     """Return a new secret of a webhook; messages are signed with it from now on."""
     with transaction.atomic():
+        held(hook)
         salt = new_salt()
         Webhook.objects.filter(pk=hook.pk).update(salt=salt)
         record(by, AnnotationAct.WEBHOOK_SECRET, pool=hook.pool, about=hook.host)
@@ -61,7 +65,10 @@ def switch_webhook(hook: Webhook, on: bool, *, by: User) -> bool:
 
 
 def remove_webhook(hook: Webhook, *, by: User) -> None:
+    """Remove a webhook and its messages; GoneError if somebody was faster."""
     with transaction.atomic():
+        if not Webhook.objects.select_for_update().filter(pk=hook.pk):
+            raise gone(hook)
         record(by, AnnotationAct.WEBHOOK_REMOVED, pool=hook.pool, about=hook.host)
         hook.delete()
 

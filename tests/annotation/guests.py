@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,12 +15,16 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.db import connection  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
 
-from annotation.models import Invitation  # noqa: E402
+from annotation.enums import WebhookEvent  # noqa: E402
+from annotation.models import Delivery, Invitation, Webhook  # noqa: E402
 from annotation.people.accounts import add_person, managers, switch_off, take_role  # noqa: E402
 from annotation.people.invitations import accept, accept_as_new, find_invitation, invite  # noqa: E402
-from core.errors import UserError  # noqa: E402
+from annotation.webhooks import upkeep  # noqa: E402
+from annotation.webhooks.events import tell  # noqa: E402
+from core.errors import GoneError, UserError  # noqa: E402
+from core.models import AuditEntry  # noqa: E402
 
 PASSWORD = "a long pass phrase"
 
@@ -33,7 +38,7 @@ def together(acts: Sequence[Callable[[], Any]]) -> list[str]:
             barrier.wait()
             act()
             told.append("done")
-        except UserError as error:
+        except (UserError, GoneError) as error:
             told.append(type(error).__name__)
         except BaseException as error:
             told.append(repr(error))
@@ -93,8 +98,41 @@ def last_managers(count: int) -> dict[str, Any]:
     return {"told": together(acts), "managers": managers().count()}
 
 
+def removed_webhook(count: int) -> dict[str, Any]:
+    """A webhook that two managers remove while `count` events are told, whose transactions take a while."""
+    settings.WEBHOOK_PRIVATE_HOSTS = ["127.0.0.1"]
+    boss = User.objects.create_user("boss")
+    hook, _ = upkeep.add_webhook("http://127.0.0.1/hook", ["report"], None, by=boss)
+
+    def event(i: int) -> None:
+        time.sleep(0.05 * i)  # before the removal, and while it waits
+        with transaction.atomic():
+            tell(WebhookEvent.REPORT, None, "/")
+            time.sleep(0.2)
+
+    def remove() -> None:
+        time.sleep(0.1)
+        upkeep.remove_webhook(hook, by=boss)
+
+    told = together([*[lambda i=i: event(i) for i in range(count)], remove, remove])  # type: ignore[misc]
+    removed = AuditEntry.objects.filter(act="webhook-removed").count()
+    return {"told": told, "removed": removed, "left": Webhook.objects.count() + Delivery.objects.count()}
+
+
+def many_webhooks(count: int) -> dict[str, Any]:
+    """`count` webhooks that are added at once, where one is left of those that a site may have."""
+    boss, add = User.objects.create_user("adder"), upkeep.add_webhook
+    acts = [lambda: add("http://127.0.0.1/hook", ["report"], None, by=boss) for _ in range(max(count, upkeep.MOST))]
+    for act in acts[: upkeep.MOST - 1]:
+        act()
+    salt = upkeep.new_salt
+    upkeep.new_salt = lambda: time.sleep(0.1) or salt()  # type: ignore[func-returns-value]  # after the count
+    return {"told": together(acts[:count]), "webhooks": Webhook.objects.count()}
+
+
 SCENES: dict[str, Callable[[int], dict[str, Any]]] = {
     "one_link": one_link, "one_name": one_name, "signed_in": signed_in, "last_managers": last_managers,
+    "removed_webhook": removed_webhook, "many_webhooks": many_webhooks,
 }  # fmt: skip
 
 if __name__ == "__main__":

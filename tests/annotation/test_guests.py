@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from annotation.webhooks.upkeep import MOST
 from tests.postgres import own_database
 
-SCENES = ("one_link:8", "one_name:8", "signed_in:8", "last_managers:6")
+SCENES = ("one_link:8", "one_name:8", "signed_in:8", "last_managers:6", "removed_webhook:5", "many_webhooks:8")
 Played = dict[str, dict[str, Any]]
 
 
@@ -57,3 +58,11 @@ def test_a_link_that_people_with_accounts_accept_at_once_gives_one_role(played) 
 
 def test_of_managers_who_all_leave_at_once_one_stays(played) -> None:
     assert played["last_managers"] == {"told": ["PersonError"] + ["done"] * 5, "managers": 1}
+
+
+def test_a_webhook_that_is_removed_while_events_are_told_stops_no_event_and_is_removed_once(played) -> None:
+    assert played["removed_webhook"] == {"told": ["GoneError"] + ["done"] * 6, "removed": 1, "left": 0}
+
+
+def test_webhooks_that_are_added_at_once_are_no_more_than_a_site_may_have(played) -> None:
+    assert played["many_webhooks"] == {"told": ["WebhookError"] * 7 + ["done"], "webhooks": MOST}

@@ -118,3 +118,12 @@ def test_page_lists_the_last_messages(world, manager, hook) -> None:
         )
     rows = read(manager.get(f"/webhooks/{hook.pk}")).one("deliveries").rows
     assert [row[-1] for row in rows] == [f"problem {n}" for n in range(module.SHOWN + 2, 2, -1)]
+
+
+@pytest.mark.parametrize("act", [{"act": "change", **ASKED}, {"act": "secret"}, {"act": "remove"}, {"act": "test"}])
+def test_act_on_a_webhook_that_somebody_removed_meanwhile_is_refused(world, manager, hook, monkeypatch, act) -> None:
+    monkeypatch.setattr(module, "get_object_or_404", lambda *_, pk: hook)  # read before
+    Webhook.objects.all().delete()
+    page = manager.post(f"/webhooks/{hook.pk}", act)
+    assert page.status_code < 500 and b"whsec_" not in page.content
+    assert (acts(), Delivery.objects.count()) == ([], 0)
