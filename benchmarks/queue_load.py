@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -153,6 +154,11 @@ def server(processes: int) -> Iterator[int]:
         process.wait(30)
 
 
+def processor_time(who: int) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
 def work(person: Person, port: int, think: float, hand: int, until: float) -> None:
     """Label, and record any error with the person."""
     try:
@@ -228,7 +234,7 @@ def measure(count: int, items: int, think: float, hand: int, seconds: float, dat
         with server(2 if vendor == "postgresql" else 1) as port:
             for _ in range(8):  # each process reads the graph once
                 Browser(port, people[0].session).post("campaigns/load/claim", {"count": hand})
-            begin = time.monotonic()
+            begin, spent_by_clients = time.monotonic(), processor_time(resource.RUSAGE_SELF)
             threads = [
                 threading.Thread(target=work, args=(person, port, think, hand, begin + seconds)) for person in people
             ]
@@ -237,14 +243,17 @@ def measure(count: int, items: int, think: float, hand: int, seconds: float, dat
             for thread in threads:
                 thread.join()
             spent = time.monotonic() - begin
+            clients = processor_time(resource.RUSAGE_SELF) - spent_by_clients
+        server_time = processor_time(resource.RUSAGE_CHILDREN)  # it has ended
         problems = [problem for person in people for problem in person.problems]
         assert not problems, f"{len(problems)} requests went wrong: {problems[:3]}"
         found = check(campaign, people, exhausted=spent < seconds)
     steps = np.array([ms for person in people for ms in person.steps])
+    each = ", ".join(f"{1e3 * seconds / len(steps):.1f}" for seconds in (server_time, clients))
     p50, p95, p99 = np.percentile(steps, [50, 95, 99])
     row = (
         f"| {vendor} | {count} | {items:,} | {think:g} | {len(steps) / spent:.0f} | {p50:.0f} | {p95:.0f} | {p99:.0f}"
-        f" | {found} |"
+        f" | {each} | {found} |"
     )
     print(row, flush=True)
     return row, float(p95)
@@ -299,15 +308,18 @@ def main() -> None:
         flat_out, _ = in_a_process(args, 0, seconds / 2)  # as fast as it goes
         print(flat_out, flush=True)
         table = [
-            "| database | people | items | thinking, s | labels/s | step p50, ms | p95 | p99 | labels |",
-            "|---" * 9 + "|",
+            "| database | people | items | thinking, s | labels/s | step p50, ms | p95 | p99"
+            " | processor ms of server, clients | labels |",
+            "|---" * 10 + "|",
             row,
             flat_out,
         ]
         intro = (
             f"API v1 over HTTP on the loopback, gunicorn, {args.people} people. The server and the people share"
             f" {os.cpu_count()} cores. A step is one request that submits an answer and claims questions until the"
-            f" person holds {args.hand}. The rows without thinking show the limit of the machine."
+            f" person holds {args.hand}. The rows without thinking show the limit of the machine. Processor time is of"
+            " one label, in the web processes (their start included) and in the threads of all people; the database"
+            " has its own."
         )
         name = "queue-postgresql" if args.database_url else "queue"
         write_section(name, "\n".join([f"## Queue ({row.split()[1]})", "", intro, "", *table]))

@@ -144,7 +144,8 @@ class Mine(Alone):
         self.waiting = [check.pk for check in free if check.template_id is None]
         self.orders: dict[int, int] = {}  # the places of those of `waiting` that have one
         back = [check for check in free if check.template_id is not None]
-        items = {item.order: item for item in campaign.items.filter(order__in=[check.order for check in back])}
+        orders = [check.order for check in back]
+        items = {item.order: item for item in campaign.items.filter(order__in=orders)} if back else {}
         self._rechecks = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
         self.returns = _returns(campaign, user, checks) | self._rechecks
         self._orders = {check.pk: check.order for check in checks}

@@ -16,6 +16,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from core.enums import JobState
 from core.errors import GoneError, UserError
+from core.files.file_names import in_utf8
 from core.files.lines import too_many_bytes
 from core.jobs.registry import JOB_TYPES
 from core.jobs.worker import failures, wait_for, worker_for_a_while
@@ -50,12 +51,11 @@ def user_errors() -> Iterator[None]:
 def refuse_other_bytes(value: Any, name: str) -> None:
     """Raise CommandError if an argument has bytes that are not UTF-8; a list is checked item by item.
 
-    Python makes surrogates of such bytes, which neither the database nor the terminal takes.
+    Neither the database nor the terminal takes them.
     """
     for item in value if isinstance(value, list | tuple) else [value]:
         text = str(item) if isinstance(item, str | Path) else ""
-        shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        if shown != text:
+        if (shown := in_utf8(text)) != text:
             raise CommandError(f"{name}: {shown} is not UTF-8. Write it in UTF-8; rename a file of such a name.")
 
 

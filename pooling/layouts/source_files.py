@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from core.files.file_names import in_utf8
 from core.files.lines import LinesTooLargeError, Unpacking, check_ratio
 from core.files.reason import reason
 from core.files.tar_headers import DAMAGED, BoundedTarInfo, is_tar
@@ -61,7 +62,9 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     """
     called, limit = name or str(path), MOST_BYTES if most is None else most
     if path.is_dir():
-        found = {_shown(at.relative_to(path)): _of_file(at) for at in sorted(path.rglob("*")) if at.is_file()}
+        found = {
+            in_utf8(at.relative_to(path).as_posix()): _of_file(at) for at in sorted(path.rglob("*")) if at.is_file()
+        }
     elif not path.is_file():
         raise GraphError(f"{called} is neither a folder nor a file: check the path.")
     elif zipfile.is_zipfile(path):
@@ -82,11 +85,6 @@ def open_source(path: Path, name: str = "", most: int | None = None) -> SourceFi
     if not kept:
         raise GraphError(f"{called} holds no file: give a folder or archive with files of triples.")
     return SourceFiles(called, {name.removesuffix(".gz"): _unpacked(name, of) for name, of in kept.items()}, limit)
-
-
-def _shown(path: Path) -> str:
-    """Return a path in UTF-8; other bytes as \\xe9."""
-    return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _check_number(files: int, called: str) -> None:
