@@ -29,7 +29,7 @@ def unread_relations(pool: Pool, *, filtered: bool = False) -> list[Relation]:
     """
     ensure_templates(pool.graph)
     triples = pool.triples.all() if filtered else pool.triples.filter(reason=TO_PEOPLE)
-    asked = pool.graph.relations.filter(index__in=triples.order_by().values("relation"))
+    asked = pool.graph.relations.filter(index__in=triples.order_by().values("relation").distinct())
     read = QuestionTemplate.objects.filter(_READ, relation=OuterRef("pk"))
     return list(asked.filter(~Exists(read)).order_by("index"))
 

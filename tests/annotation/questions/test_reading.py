@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.enums import AnnotationAct
@@ -107,6 +109,14 @@ def test_reading_is_noted_with_person_and_time(world) -> None:
     assert unread_relations(world.pool) == [odd]
     entries = AuditEntry.objects.filter(act=AnnotationAct.QUESTIONS_READ).order_by("id")
     assert [entry.about for entry in entries] == [one.key, f"1 relations of graph {world.pool.graph.name}"]
+
+
+def test_the_triples_of_a_pool_are_read_once_whatever_number_of_relations(world) -> None:
+    """Without DISTINCT, PostgreSQL looked through the whole pool for each relation of a graph that had just come."""
+    with CaptureQueriesContext(connection) as found:
+        unread_relations(world.pool)
+    (query,) = (query["sql"] for query in found.captured_queries if "pooledtriple" in query["sql"])
+    assert 'IN (SELECT DISTINCT U0."relation"' in query
 
 
 def test_questions_that_came_with_the_graph_count_as_read(world) -> None:
