@@ -1,5 +1,6 @@
 """Run the console command `triplepool GROUP VERB …`; triplepool/groups.py says which command each verb is."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -35,23 +36,46 @@ def run(call: Call) -> None:
     """Run a command of manage.py; its help and its errors say the words by which it was called."""
     try:
         import django
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import get_commands, load_command_class
     except ImportError:
         print(NEEDS, file=sys.stderr)
         raise SystemExit(2) from None
-    django.setup()
-    command = load_command_class(get_commands()[call.command], call.command)
     group, _, verb = call.called.rpartition(" ")
-    with quiet_end():
-        command.run_from_argv([group, verb, *call.arguments])
-        sys.stdout.flush()
+    try:
+        with quiet_end():
+            django.setup()
+            command = load_command_class(get_commands()[call.command], call.command)
+            command.run_from_argv([group, verb, *call.arguments])
+            sys.stdout.flush()
+    except ImproperlyConfigured as error:  # a setting: its message says which, and what to write
+        raise SystemExit(f"ImproperlyConfigured: {error}") from None
+
+
+# errors of writing that name no file: the place where the output is kept is full, or fails
+_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 @contextmanager
 def quiet_end() -> Iterator[None]:
-    """End without a traceback if the reader has seen enough, as in `triplepool pool report P | head`."""
+    """End without a traceback if the output cannot be written, and write none where the caller closed it.
+
+    A reader may have seen enough, as in `triplepool pool report P | head`; a disk may be full.
+    """
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123  # `>&-`: Python has None
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         raise SystemExit(141) from None  # as a program that is ended by SIGPIPE
+    except OSError as error:
+        if error.errno not in _OUTPUT or error.filename is not None:
+            raise
+        _drop_output()
+        raise SystemExit(f"The output could not be written: {error.strerror}.") from None
+
+
+def _drop_output() -> None:
+    """Let Python's own end write what is left to nowhere, or it would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

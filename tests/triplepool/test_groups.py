@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -77,6 +78,39 @@ def test_help_ends_quietly_where_nobody_reads_on():
     ended = subprocess.run(command, cwd=settings.BASE_DIR, stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+MANAGE = ["manage.py", "help", "--commands"]
+CONSOLE = ["-c", "from triplepool.shell import main; main(['--help'])"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("command", [MANAGE, CONSOLE], ids=["manage.py", "triplepool"])
+def test_output_that_cannot_be_written_is_one_line(command):
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, *command], cwd=settings.BASE_DIR, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (ended.returncode, ended.stderr) == (1, "The output could not be written: No space left on device.\n")
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+@pytest.mark.parametrize("command", [MANAGE, CONSOLE], ids=["manage.py", "triplepool"])
+def test_output_that_the_caller_closed_is_dropped(command, closed):
+    ended = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}>&-', "-", sys.executable, *command],
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+    )
+    assert (ended.returncode, ended.stderr, bool(ended.stdout)) == (0, b"", closed == 2)
+
+
+def test_wrong_setting_is_one_line():
+    command = [sys.executable, "-c", "from triplepool.shell import main; main(['graph', 'list'])"]
+    wrong = os.environ | {"DATABASE_URL": "nonsense"}
+    ended = subprocess.run(command, cwd=settings.BASE_DIR, env=wrong, capture_output=True, text=True)
+    assert ended.returncode == 1 and ended.stderr.startswith("ImproperlyConfigured: DATABASE_URL")
+    assert len(ended.stderr.splitlines()) == 1
 
 
 # -- list and show -----------------------------------------------------------------------------------------------

@@ -32,6 +32,27 @@ def test_file_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, error):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_link_stays_a_link(tmp_path):
+    link, file = tmp_path / "link", tmp_path / "folder" / "file"
+    link.symlink_to(file)
+    with written_aside(link) as aside:
+        aside.write_text("new")
+    assert link.is_symlink() and file.read_text() == "new"
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_pipe_is_not_replaced(tmp_path, linked):
+    """Run as root, a command that wrote to /dev/stdout or /dev/null put a file in its place."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    path = tmp_path / "link" if linked else pipe
+    if linked:
+        path.symlink_to(pipe)
+    with pytest.raises(ArtifactError, match="a device or a pipe"), writing(path) as aside:
+        aside.write_text("new")
+    assert pipe.is_fifo() and path.is_symlink() == linked and not list(tmp_path.glob(".*"))
+
+
 @pytest.mark.parametrize("path", ["", ".", "/"])
 def test_path_without_a_name_is_told_to_be_a_folder(path):
     """It was a ValueError, and so a traceback of a command."""
