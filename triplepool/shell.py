@@ -35,9 +35,10 @@ def put_site_on_path() -> None:
 def run(call: Call) -> None:
     """Run a command of manage.py; its help and its errors say the words by which it was called."""
     try:
-        import django
-        from django.core.exceptions import ImproperlyConfigured
-        from django.core.management import get_commands, load_command_class
+        with quiet_end():
+            import django
+            from django.core.exceptions import ImproperlyConfigured
+            from django.core.management import get_commands, load_command_class
     except ImportError:
         print(NEEDS, file=sys.stderr)
         raise SystemExit(2) from None
@@ -58,7 +59,7 @@ _OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 @contextmanager
 def quiet_end() -> Iterator[None]:
-    """End without a traceback if the output cannot be written, and write none where the caller closed it.
+    """End without a traceback at Ctrl-C and if the output cannot be written; write none where the caller closed it.
 
     A reader may have seen enough, as in `triplepool pool report P | head`; a disk may be full.
     """
@@ -69,6 +70,9 @@ def quiet_end() -> Iterator[None]:
     except BrokenPipeError:
         _drop_output()
         raise SystemExit(141) from None  # as a program that is ended by SIGPIPE
+    except KeyboardInterrupt:
+        sys.excepthook = lambda *_: None
+        raise  # Python itself then ends as a program that is ended by Ctrl-C, which a loop of a shell needs
     except OSError as error:
         if error.errno not in _OUTPUT or error.filename is not None:
             raise

@@ -2,6 +2,7 @@
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,31 @@ def test_a_reader_who_stops_early_sees_no_trace(tmp_path: Path) -> None:
     run.stdout.close()
     assert run.stderr.read() == ""
     assert run.wait() == 141
+
+
+WAIT = "print('ready', flush=True); import time; time.sleep(60)"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*SHELL, "shell", "--no-imports", "-c", WAIT],
+        [sys.executable, "-c", f"from triplepool.shell import quiet_end\nwith quiet_end(): {WAIT}"],
+    ],
+    ids=["manage.py", "triplepool"],
+)
+def test_ctrl_c_ends_a_command_without_a_trace_and_as_shells_expect(tmp_path: Path, command: list[str]) -> None:
+    run = subprocess.Popen(
+        command,
+        cwd=settings.BASE_DIR,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None and run.stdout.readline() == "ready\n"
+    run.send_signal(signal.SIGINT)
+    assert (*run.communicate(timeout=50), run.returncode) == ("", "", -signal.SIGINT)
 
 
 class Terminal(io.StringIO):
