@@ -126,6 +126,12 @@ def test_arguments_that_are_not_utf_8_are_named(tmp_path: Path, arguments: list[
     assert run.stderr.startswith(f"CommandError: {told}.")
 
 
+@pytest.mark.parametrize("source", [[""], ["--pykeen", ""]])
+def test_empty_source_of_a_graph_is_a_message(source: list[str], db: None) -> None:
+    with pytest.raises(CommandError, match="source of the graph is empty"):
+        call_command("import_graph", "g", *source)
+
+
 @pytest.mark.parametrize("text", ["ascii", "Zürich", "知识", "\N{PILE OF POO}", Path("/données"), 7, None, ["ä", 1.5]])
 def test_arguments_of_utf_8_are_taken(text: object) -> None:
     refuse_other_bytes(text, "name")

@@ -55,6 +55,8 @@ class Command(ShellCommand):
 
     def handle(self, *args: Any, **options: Any) -> str:
         check_new_name(options["name"])
+        if "" in (options["path"], options["pykeen"]):
+            raise GraphError("The source of the graph is empty: write a path, or the name of a data set.")
         if options["path"]:
             found = self._layout(options)
             if found is None:
