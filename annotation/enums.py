@@ -58,7 +58,8 @@ class SlotState(models.TextChoices):
     FREE = "free"
     LEASED = "leased"
     ANSWERED = "answered"
-    WITHDRAWN = "withdrawn"  # its label is discarded; another slot has its number
+    # its label is discarded, and another slot has its number; of a check: its question went to others
+    WITHDRAWN = "withdrawn"
 
 
 class Answer(models.TextChoices):

@@ -19,11 +19,12 @@ SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "answer late": ((SlotState.FREE,), SlotState.ANSWERED),
     "withdraw": ((SlotState.ANSWERED,), SlotState.WITHDRAWN),
 }
-# a check belongs to one person from the beginning: nobody takes it, but its lease can end
+# a check belongs to one person from the beginning: nobody takes it, but it can go when others take its question
 CHECK_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "claim": ((SlotState.FREE,), SlotState.LEASED),
     "renew": ((SlotState.LEASED,), SlotState.LEASED),
     "release": ((SlotState.LEASED,), SlotState.FREE),
+    "lose": ((SlotState.LEASED,), SlotState.WITHDRAWN),
     "answer": ((SlotState.FREE, SlotState.LEASED), SlotState.ANSWERED),
 }
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from annotation.enums import ItemState, SurplusReason
+from annotation.enums import ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
 from annotation.judging.transitions import move_checks, move_slots
@@ -147,6 +147,8 @@ class _CheckAssignment(Assignment):
         return move_checks(Check.objects.filter(pk=self.check.pk), "answer", leased_until=None) == 1
 
     def answer_late(self) -> SurplusReason | None:
+        if self.check.state == SlotState.WITHDRAWN:
+            return SurplusReason.LATE
         return None if self.answer_held() else SurplusReason.TWICE
 
     def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> CheckLabel:

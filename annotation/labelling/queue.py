@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignState, ItemState, SlotState
+from annotation.enums import CampaignState, CheckKind, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
 from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
 from annotation.models import Campaign, Check, Item, Membership, QuestionTemplate, Slot
@@ -19,6 +19,7 @@ from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
 from core import clock
 from core.people.roles import CampaignRole
+from pooling.enums import Side
 
 # groups are given out whole, until a person holds this many
 MAX_LEASED = 50
@@ -353,7 +354,17 @@ def _take_group(
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)
     slots, mine = alone.among(list(places.values()), back, room)
+    if slots and campaign.gold_percent:
+        _lose_gold(campaign, user, slots[0].item, now)
     return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
+
+
+def _lose_gold(campaign: Campaign, user: User, item: Item, now: datetime) -> None:
+    """Take from others their gold of a question that `user` takes, if its lease is over: so an item would go too."""
+    triple = item.triple
+    given = {"gold__head": triple.head} if item.side == Side.TAIL else {"gold__tail": triple.tail}
+    theirs = Check.objects.filter(campaign=campaign, kind=CheckKind.GOLD, leased_until__lt=now).exclude(person=user)
+    move_checks(theirs.filter(gold__side=item.side, gold__relation=triple.relation, **given), "lose")
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:

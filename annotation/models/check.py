@@ -13,7 +13,6 @@ from core.clock import Stamp
 from pooling.models import PooledTriple
 
 _KNOWN = (Answer.YES, Answer.NO)
-_STATES = (SlotState.FREE, SlotState.LEASED, SlotState.ANSWERED)
 
 
 class Gold(models.Model):
@@ -69,9 +68,11 @@ class Check(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            UniqueConstraint(fields=["gold", "person"], name="check_gold_person_once"),
+            UniqueConstraint(
+                fields=["gold", "person"], condition=~Q(state=SlotState.WITHDRAWN), name="check_gold_person_once"
+            ),
             UniqueConstraint(fields=["item", "person"], name="check_item_person_once"),
-            CheckConstraint(condition=Q(state__in=_STATES), name="check_state_known"),
+            CheckConstraint(condition=Q(state__in=SlotState.values), name="check_state_known"),
             CheckConstraint(condition=Q(expected__in=_KNOWN), name="check_expected_known"),
             CheckConstraint(
                 condition=Q(kind=CheckKind.GOLD, gold__isnull=False, item=None)

@@ -19,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.labelling.queue import Alone, by_template, claim, free_places, lease_end, slots_in_hand
+from annotation.labelling.queue import Alone, by_template, claim, free_places, lease_end
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
@@ -53,7 +53,8 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     """
     if campaign.state == CampaignState.CLOSED:
         return []
-    checks = _keep_held(campaign, user, _own_checks(campaign, user))
+    checks = _own_checks(campaign, user)
+    _keep_held(campaign, checks)
     mine = Mine(campaign, user, checks)
     slots, taken = claim(campaign, user, count, mine)
     # re-checks that were never given come also where the queue has no more
@@ -71,34 +72,13 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
 
 
-def _keep_held(campaign: Campaign, user: User, checks: list[Check]) -> list[Check]:
-    """Renew the leases of held checks, as a claim renews slots; return the checks this person could still be given.
-
-    Gold whose lease is over goes, as another candidate of its question would, when somebody else has taken the
-    question since; but not while this person holds another of its candidates.
-    """
+def _keep_held(campaign: Campaign, checks: list[Check]) -> None:
+    """Renew the leases of held checks that are over, as a claim renews slots; the page does so while it is open."""
     now = clock.now()
     held = [check for check in checks if check.state == SlotState.LEASED]
-    over = [check for check in held if check.leased_until is None or check.leased_until < now]
-    gone: set[int] = set()
-    if any(check.kind == CheckKind.GOLD for check in over):
-        here = {question_of(slot.item) for slot in slots_in_hand(campaign, user, PLACES)}
-        alone = [check for check in over if check.kind == CheckKind.GOLD and question_of(check) not in here]
-        gone = {check.pk for check in alone if _went_to_others(campaign, check)}
-        # it keeps the time of its lease, so that it isn't _GIVEN_BACK: as if somebody else had taken it
-        move_checks(Check.objects.filter(pk__in=gone), "release")
-    if over:  # the page renews the others as long as it is open
-        stay = [check.pk for check in over if check.pk not in gone]
-        move_checks(Check.objects.filter(pk__in=stay), "renew", leased_until=lease_end(campaign, now))
-    return [check for check in checks if check.pk not in gone]
-
-
-def _went_to_others(campaign: Campaign, check: Check) -> bool:
-    """Return whether somebody else took, or answered, a candidate of its question after its lease."""
-    over = check.leased_until or clock.now()
-    theirs = Slot.objects.filter(item__in=_items_beside(campaign, check), annotator__isnull=False)
-    later = Q(leased_until__gte=lease_end(campaign, over)) | Q(labels__created_at__gte=over)
-    return theirs.filter(later).exclude(annotator=check.person_id).exists()
+    over = [check.pk for check in held if check.leased_until is None or check.leased_until < now]
+    if over:
+        move_checks(Check.objects.filter(pk__in=over), "renew", leased_until=lease_end(campaign, now))
 
 
 def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
@@ -108,8 +88,8 @@ def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
     return campaign.items.filter(side=side, triple__relation=relation, **given)
 
 
-_GIVEN_BACK = Q(state=SlotState.FREE, template__isnull=False, leased_until=None)  # by the person
-_HAD = ~Q(state=SlotState.FREE) | _GIVEN_BACK
+# those that were given to the person, but for gold that went to others: it comes again with its question
+_HAD = Q(state__in=[SlotState.LEASED, SlotState.ANSWERED]) | Q(state=SlotState.FREE, template__isnull=False)
 
 
 def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[int, Item]:
@@ -120,7 +100,7 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
     """
     found: dict[int, Item] = {}
     for check in checks if campaign.gold_percent else ():
-        given_back = check.state == SlotState.FREE and check.template_id is not None and check.leased_until is None
+        given_back = check.state == SlotState.FREE and check.template_id is not None
         if check.gold is None or not check.gold.is_active or not given_back:
             continue
         # near in the order; one that this person was the first to answer tells less of the place of its neighbours
@@ -182,8 +162,7 @@ class Mine(Alone):
         """Return what fits of a group and its gold, in the order in which it is shown, so that the hand never exceeds
         its limit; gold that does not fit is due with the other slots.
         """
-        fresh = [slot for slot in slots if slot.template_id is None]  # a claim sets it, and it stays
-        drawn = self._draw_gold(fresh, len(slots[:room])) if fresh and self.campaign.gold_percent else []
+        drawn = self._draw_gold(slots, len(slots[:room])) if slots and self.campaign.gold_percent else []
         places: list[tuple[int, int, Slot | int | Gold]] = [(slot.item.order, 2, slot) for slot in slots]
         places += [(self._orders[pk], 0, pk) for pk in back]
         places += [(order, 1, gold) for gold, order in drawn]
@@ -195,26 +174,30 @@ class Mine(Alone):
             [place for place in shown if isinstance(place, int)] + new,
         )
 
-    def _draw_gold(self, fresh: list[Slot], slots: int) -> list[tuple[Gold, int]]:
-        """Return gold for slots of one question that nobody held before, each with its order; `slots`: how many are
-        taken.
+    def _draw_gold(self, slots: list[Slot], taken: int) -> list[tuple[Gold, int]]:
+        """Return gold for free slots of one question, each with its order; `taken`: how many of them are taken.
 
-        What was given back comes again without gold beside what it had: a candidate that is new in a question which
-        the person knows would be gold. Gold is given out only among the candidates of its own question: a question of
-        its own would be recognised by its size. What is due waits for a question that has gold. Each person gets each
-        gold item once.
+        It is due with slots that nobody held before. What was given back comes again without gold beside what it had:
+        a candidate that is new in a question which the person knows would be gold. Gold is given out only among the
+        candidates of its own question: a question of its own would be recognised by its size. What is due waits for a
+        question that has gold. Each person gets each gold item once; but what they lost to others with its question
+        comes again with it, as its items do.
         """
-        question = question_of(fresh[0].item)
+        question = question_of(slots[0].item)
         fitting = [gold for gold in self._unseen if question_of(gold) == question]
         if not fitting:
             return []
         seed, user = self.campaign.seed, self.user
-        fitting.sort(key=lambda gold: _digest(seed, user.pk, gold.pk))
+        fitting.sort(key=lambda gold: (gold.pk not in self._lost, _digest(seed, user.pk, gold.pk)))
+        fresh = [slot for slot in slots if slot.template_id is None]  # a claim sets it, and it stays
+        due = _gold_due(self.campaign, user, fresh[0], taken, self._drawn) if fresh else 0
+        due = max(due, sum(gold.pk in self._lost for gold in fitting))
         # where a check can be put: before each candidate, or after the last; twice where another check was put, so
         # that every sequence of checks and candidates is as likely
-        gaps = [*(slot.item.order for slot in fresh), fresh[-1].item.order + 1]
+        orders = [slot.item.order for slot in fresh or slots]
+        gaps = [*orders, orders[-1] + 1]
         drawn = []
-        for gold in fitting[: _gold_due(self.campaign, user, fresh[0], slots, self._drawn)]:
+        for gold in fitting[:due]:
             order = gaps[_digest(seed, user.pk, gold.pk, 1) % len(gaps)]
             gaps.append(order)
             drawn.append((gold, order))
@@ -226,9 +209,15 @@ class Mine(Alone):
         trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=self.user)  # told the answer
         return list(self.campaign.golds.filter(~Exists(seen), ~Exists(trained), is_active=True))
 
+    @cached_property
+    def _lost(self) -> set[int]:
+        lost = Check.objects.filter(campaign=self.campaign, person=self.user, state=SlotState.WITHDRAWN)
+        return set(lost.values_list("gold", flat=True))
+
     def _give(self, gold: Gold, order: int) -> int:
         known = {"campaign": self.campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order}
-        check, _ = Check.objects.update_or_create(gold=gold, person=self.user, defaults=known)
+        current = Check.objects.exclude(state=SlotState.WITHDRAWN)
+        check, _ = current.update_or_create(gold=gold, person=self.user, defaults=known)
         self._unseen.remove(gold)
         self._drawn.append(check.pk)
         return check.pk

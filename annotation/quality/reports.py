@@ -220,7 +220,8 @@ def gold_report(golds: Iterable[Gold]) -> list[GoldResult]:
     """Return the gold items, in the given order, with how people answered them; one query."""
     golds = list(golds)
     current = Q(labels__isnull=False, labels__superseded_by=None)
-    checks = Check.objects.filter(gold__in=[gold.pk for gold in golds]).exclude(state=SlotState.FREE).order_by()
+    checks = Check.objects.filter(gold__in=[gold.pk for gold in golds])
+    checks = checks.exclude(state__in=[SlotState.FREE, SlotState.WITHDRAWN]).order_by()
     counts = {
         gold: counted
         for gold, *counted in checks.values_list("gold").annotate(

@@ -16,7 +16,7 @@ from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import label_counts
-from annotation.labelling.queue import MAX_LEASED, claim_disputed, lease_end, release
+from annotation.labelling.queue import MAX_LEASED, claim_disputed, release, renew
 from annotation.labelling.submit import change
 from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel
 from annotation.people.accounts import add_person
@@ -31,7 +31,7 @@ from annotation.quality.checks import (
     recheck_choices,
     set_gold_active,
 )
-from annotation.quality.reports import agreement_report
+from annotation.quality.reports import agreement_report, gold_report
 from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
 from pooling.graphs.opening import open_graph
@@ -343,63 +343,71 @@ def let_leases_end(user: User) -> None:
         model.objects.filter(state="leased", **who).update(leased_until=past)
 
 
-def give_to_others(world: World, items: set[int]) -> None:
-    """Both places of these items."""
-    for number, user in ((1, world.ben), (2, world.cleo)):
-        Slot.objects.filter(item__in=items, number=number).update(
-            annotator=user, state="leased", leased_until=lease_end(world.campaign, timezone.now())
-        )
+def by_question(places: list[Slot | Check]) -> list[list[Slot | Check]]:
+    return [list(group) for _, group in groupby(places, asked_of)]
 
 
-def test_gold_goes_when_its_question_went_to_others(world, two_golds) -> None:
-    first = claim_questions(world.campaign, world.ann, 50)
-    assert kinds(first).count("c") == 2
+def test_gold_goes_with_its_question_when_others_take_it(world, two_golds) -> None:
+    lost, kept = by_question(claim_questions(world.campaign, world.ann, 50))
     let_leases_end(world.ann)
-    give_to_others(
-        world,
-        {place.asked.pk for place in first if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"},
-    )
-    again = claim_questions(world.campaign, world.ann, 50)
-    assert {asked_of(place) for place in again} == {question_of(two_golds[1])}
-    assert [check.gold for check in checks_of(world.ann, state="leased")] == [two_golds[1]]
-    gone = next(check for check in checks_of(world.ann) if check.gold == two_golds[0])
-    assert gone.state == "free" and not answer(world.ann, gone, "Y").is_surplus  # from a page that was left open
+    for user in (world.ben, world.cleo):  # both places of each item
+        assert asked_of(claim_questions(world.campaign, user, 1)[0]) == asked_of(lost[0])
+    assert claim_questions(world.campaign, world.ann, 50) == kept
+    (gone,) = checks_of(world.ann, state="withdrawn")
+    assert gone in lost
+    late = answer(world.ann, gone, "Y")  # from a page that was left open
+    assert late.is_surplus and late.label.reason == "late"
+    assert [result.asked for result in gold_report([gone.gold])] == [
+        1
+    ]  # Cleo has it; Ben has slots that were held before
 
 
-def test_gold_stays_while_a_candidate_of_its_question_does(world, two_golds) -> None:
-    first = claim_questions(world.campaign, world.ann, 50)
+def test_gold_that_went_comes_again_with_its_question_as_another_check(world, two_golds) -> None:
+    """As the items do, of which the other places are left: with tickets that the person doesn't know."""
+    lost, kept = by_question(claim_questions(world.campaign, world.ann, 50))
     let_leases_end(world.ann)
-    items = [
-        place.asked.pk for place in first if asked_of(place) == question_of(two_golds[0]) and kinds([place]) == "s"
-    ]
-    give_to_others(world, set(items[1:]))
-    again = claim_questions(world.campaign, world.ann, 50)
-    assert kinds([place for place in again if asked_of(place) == question_of(two_golds[0])]) in ("sc", "cs")
-    assert all(check.leased_until > timezone.now() for check in checks_of(world.ann))
+    claim_questions(world.campaign, world.ben, 1)
+    set_percent(world, 1)  # no other gold is due
+    again, same = by_question(claim_questions(world.campaign, world.ann, 50))
+    assert same == kept and kinds(again) == kinds(lost)
+    assert [place.asked.triple.tail for place in again] == [place.asked.triple.tail for place in lost]
+    assert not {place.ticket for place in again} & {place.ticket for place in lost}
 
 
-@pytest.mark.parametrize("others", ["answered", "given back"])
-def test_gold_that_was_put_off_till_last_stays_as_an_item_does(world, two_golds, others) -> None:
-    """Its lease is over, and nobody took its question: if it went, whoever waits would know that it was gold."""
+@pytest.mark.parametrize("over", ["one item", "gold"])
+def test_gold_goes_as_any_candidate_does_whose_lease_alone_is_over(world, two_golds, over) -> None:
+    """A second account that claims would find it otherwise."""
+    first, _ = by_question(claim_questions(world.campaign, world.ann, 50))
+    one = next(place for place in first if isinstance(place, Check) == (over == "gold"))
+    type(one).objects.filter(pk=one.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert asked_of(claim_questions(world.campaign, world.ben, 1)[0]) == asked_of(one)
+    now = by_question(claim_questions(world.campaign, world.ann, 1))[0]
+    assert now == [place for place in first if place != one]
+
+
+@pytest.mark.parametrize("others", ["answered", "given back", "with another person since"])
+def test_gold_stays_as_an_item_does_that_nobody_took(world, two_golds, others) -> None:
+    """Its lease is over. If it went, whoever waits would know that it was gold."""
     places = claim_questions(world.campaign, world.ann, 50)
     golds = [place for place in places if isinstance(place, Check)]
+    if others == "with another person since":
+        theirs = claim_questions(world.campaign, world.ben, 50)
     for place in places:
-        if isinstance(place, Slot):
+        if isinstance(place, Slot) and others != "with another person since":
             answer(world.ann, place, "N") if others == "answered" else release(world.ann, [place.ticket])
     let_leases_end(world.ann)
+    if others == "with another person since":
+        assert renew(world.ben, [place.ticket for place in theirs]) == len(theirs)
+        assert claim_questions(world.campaign, world.ben, 50) == theirs
     assert claim_questions(world.campaign, world.ann, 50) == (golds if others == "answered" else places)
 
 
-@pytest.mark.parametrize("act", ["takes", "answered"])
-def test_gold_alone_goes_when_somebody_else_took_its_question(world, two_golds, act) -> None:
-    places = claim_questions(world.campaign, world.ann, 50)
-    for place in places:
+def test_gold_alone_goes_when_somebody_takes_its_question(world, two_golds) -> None:
+    for place in claim_questions(world.campaign, world.ann, 50):
         if isinstance(place, Slot):
             answer(world.ann, place, "N")
     let_leases_end(world.ann)
-    for place in claim_questions(world.campaign, world.ben, 50):
-        if act == "answered" and isinstance(place, Slot):
-            answer(world.ben, place, "N")
+    claim_questions(world.campaign, world.ben, 50)
     assert claim_questions(world.campaign, world.ann, 50) == []
 
 
