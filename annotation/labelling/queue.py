@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.enums import CampaignState, CheckKind, ItemState, SlotState
+from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
 from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
 from annotation.models import Campaign, Check, Item, Membership, QuestionTemplate, Slot
@@ -362,9 +362,10 @@ def _take_group(
 def _lose_gold(campaign: Campaign, user: User, item: Item, now: datetime) -> None:
     """Take from others their gold of a question that `user` takes, if its lease is over: so an item would go too."""
     triple = item.triple
-    given = {"gold__head": triple.head} if item.side == Side.TAIL else {"gold__tail": triple.tail}
-    theirs = Check.objects.filter(campaign=campaign, kind=CheckKind.GOLD, leased_until__lt=now).exclude(person=user)
-    move_checks(theirs.filter(gold__side=item.side, gold__relation=triple.relation, **given), "lose")
+    given = {"head": triple.head} if item.side == Side.TAIL else {"tail": triple.tail}
+    golds = campaign.golds.order_by().filter(side=item.side, relation=triple.relation, **given)
+    theirs = Check.objects.filter(gold__in=golds.values("pk"), leased_until__lt=now).exclude(person=user)
+    move_checks(theirs, "lose")
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:
