@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import NamedTuple
 
+import numpy as np
+
 from evaluation.labels.frozen import SETTLED, Frozen
 from evaluation.labels.pool_table import PoolTable
 from evaluation.models import Qrels, Terms
@@ -34,7 +36,7 @@ from evaluation.test_sets.tables import (
     triple_lines,
     value_lines,
 )
-from evaluation.test_sets.trec import is_among, lists_of
+from evaluation.test_sets.trec import is_among, lists_of, pooled_triples
 from evaluation.test_sets.trec_runs import Depth, Placed, depth_of, judged_runs, placed, whole_runs
 from pooling.graphs.kernels.graph_arrays import GraphArrays
 from pooling.runs.trec_write import pieces
@@ -94,8 +96,13 @@ class Content:
 
     def trec_list(self, name: str) -> Iterable[str] | None:
         """Return the lines of a list in TREC form; None where the export has no such list."""
-        frozen, strict = self.frozen, self.options.strict
-        return lists_of(self.qrels.pool, frozen.triples, frozen.state, self.qrels, strict, self.placed).get(name)
+        pool, frozen, strict = self.qrels.pool, self.frozen, self.options.strict
+        return lists_of(pool, self.pooled, frozen.triples, frozen.state, self.qrels, strict, self.placed).get(name)
+
+    @cached_property
+    def pooled(self) -> np.ndarray:
+        """Return the pooled triples int32[n, 3]."""
+        return pooled_triples(self.qrels.pool)
 
 
 Lines = Callable[[Content], Iterable[str] | None]

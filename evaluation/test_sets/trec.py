@@ -119,27 +119,40 @@ def trec_lists(pool: Pool, qrels: Qrels | None = None, strict: bool = False) -> 
     assumed negatives are unjudged: not in qrels.txt, and -1 in qrels_infap.txt.
     """
     triples, state = read_qrels(qrels) if qrels else pooled_state(pool)
-    return lists_of(pool, triples, state, qrels, strict)
+    return lists_of(pool, pooled_triples(pool), triples, state, qrels, strict)
 
 
 def lists_of(
-    pool: Pool, triples: np.ndarray, state: np.ndarray, qrels: Qrels | None, strict: bool, found: Placed | None = None
+    pool: Pool,
+    pooled: np.ndarray,
+    triples: np.ndarray,
+    state: np.ndarray,
+    qrels: Qrels | None,
+    strict: bool,
+    found: Placed | None = None,
 ) -> dict[str, Iterator[str]]:
     """Return `trec_lists` of these triples int32[n, 3], seeds and pooled ones, with states int8[n].
 
-    found: the systems whose runs go with the lists. Where one of them was not asked a question, qrels.txt and
-    qrels_infap.txt have only the questions that the systems are compared on, since trec_eval takes means over the
-    questions of qrels; qrels_all.txt has them all.
+    pooled: from `pooled_triples`. found: the systems whose runs go with the lists. Where one of them was not asked a
+    question, qrels.txt and qrels_infap.txt have only the questions that the systems are compared on, since trec_eval
+    takes means over the questions of qrels; qrels_all.txt has them all.
     """
-    graph, pooled = open_graph(pool.graph), _pooled(pool)
+    graph = open_graph(pool.graph)
     only = found.compared if found is not None and len(found.compared) < len(found.judged) else None
     every = {} if only is None else {"qrels_all.txt": qrels_lines(graph, triples, state, strict)}
     return every | {
-        "topics.tsv": topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None),
-        "pool.txt": pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples, graph)]),
+        "topics.tsv": _late(lambda: topics(pool, questions_of(triples)[0], qrels.created_at if qrels else None)),
+        "pool.txt": _late(
+            lambda: pool_lines(graph, pooled if qrels is None else pooled[is_among(pooled, triples, graph)])
+        ),
         "qrels.txt": qrels_lines(graph, triples, state, strict, only=only),
         "qrels_infap.txt": qrels_lines(graph, triples, state, strict, unjudged=True, only=only),
     }
+
+
+def _late(make: Callable[[], Iterator[str]]) -> Iterator[str]:
+    """Make the lines when the first is wanted: an export asks for one list after the other."""
+    yield from make()
 
 
 def trec_files(
@@ -152,7 +165,8 @@ def trec_files(
 ) -> dict[str, Iterator[bytes]]:
     """Return lists and runs by file name: everything that a TREC evaluation needs, of now or of `qrels`."""
     found = placed(pool, systems, triples, state)
-    files = {name: pieces(lines) for name, lines in lists_of(pool, triples, state, qrels, strict, found).items()}
+    lists = lists_of(pool, pooled_triples(pool), triples, state, qrels, strict, found)
+    files = {name: pieces(lines) for name, lines in lists.items()}
     for folder, runs in (("runs", whole_runs(pool, found)), ("bpref", judged_runs(found, strict=strict))):
         files |= {f"{folder}/{system}.txt.gz": content for system, content in runs.items()}
     return files
@@ -163,6 +177,7 @@ def is_among(triples: np.ndarray, others: np.ndarray, graph: GraphArrays) -> np.
     return np.isin(triple_codes(triples, graph), triple_codes(others, graph))
 
 
-def _pooled(pool: Pool) -> np.ndarray:
+def pooled_triples(pool: Pool) -> np.ndarray:
+    """Return the pooled triples int32[n, 3] in the order in which they were pooled."""
     rows = pool.triples.order_by("id").values_list("head", "relation", "tail")
-    return np.array(rows, dtype=np.int32).reshape(-1, 3)
+    return np.fromiter(rows.iterator(), dtype=(np.int32, 3))  # without a Python object for each of a million
