@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import psycopg
 
+ROOT = Path(__file__).resolve().parent.parent
 SERVER = os.environ.get("TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/test")
 
 
@@ -30,3 +34,17 @@ def own_database(prefix: str, server: str = SERVER, like: str = "", *, durable: 
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def printed_on_postgres(program: str, *arguments: str, like: str, var: Path) -> str:
+    """Run a Python program, as a process of its own, on a copy of the database `like`; return what it prints."""
+    with own_database("program", like=like, durable=False) as url:
+        env = os.environ | {
+            "DATABASE_URL": url,
+            "TRIPLEPOOL_VAR": str(var),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        command = [sys.executable, "-c", program, *arguments]
+        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout

@@ -19,6 +19,7 @@ from pooling.questions.kernel import HEAD, TAIL, Questions, questions_of
 from pooling.questions.templates import fill
 from pooling.runs.files import question_ids
 from pooling.runs.lacking import lacking_questions
+from pooling.runs.score import triple_array
 from pooling.runs.trec_write import pieces, trec_word
 from pooling.scoring.rank_rows import find, question_keys
 
@@ -179,5 +180,4 @@ def is_among(triples: np.ndarray, others: np.ndarray, graph: GraphArrays) -> np.
 
 def pooled_triples(pool: Pool) -> np.ndarray:
     """Return the pooled triples int32[n, 3] in the order in which they were pooled."""
-    rows = pool.triples.order_by("id").values_list("head", "relation", "tail")
-    return np.fromiter(rows.iterator(), dtype=(np.int32, 3))  # without a Python object for each of a million
+    return triple_array(pool.triples.order_by("id"))

@@ -171,7 +171,7 @@ class LoopBatch(Batch):
 
 
 def batch_class(device: torch.device, questions: int, num_entities: int) -> type[Batch]:
-    """Return the class for the scores of so many questions."""
+    """Return which kind of batch is faster for this number of questions on this device."""
     many = questions * num_entities >= LEAST_SCORES
     return LoopBatch if device.type == "cpu" and many and find_spec("numba") else TorchBatch
 

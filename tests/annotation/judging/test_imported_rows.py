@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from annotation.judging.judgements import majority
 from annotation.judging.label_file import LabelLine, read_label_file
@@ -23,7 +19,7 @@ from pooling.graphs.opening import open_graph
 from pooling.models import Pool, PooledTriple
 from tests.annotation.factories import make_graph, make_pool
 from tests.evaluation.test_sets.test_hostile_texts import TEXTS
-from tests.postgres import own_database
+from tests.postgres import printed_on_postgres
 
 PROGRAM = """
 import django, json, sys
@@ -124,16 +120,7 @@ def test_imported_rows_are_those_that_django_would_write(tmp_path: Path):
 
 @pytest.mark.postgres
 def test_postgresql_copies_the_same_rows_and_refuses_nul(tmp_path: Path, migrated_postgres: str):
-    with own_database("labels", like=migrated_postgres, durable=False) as url:
-        env = os.environ | {
-            "DATABASE_URL": url,
-            "TRIPLEPOOL_VAR": str(tmp_path),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path)]
-        done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr[-3000:]
-        found, cut, error = json.loads(done.stdout)
-        check(found)
-        assert tuple(cut) == CUT_SHORT
-        assert error == "django.db.utils.DataError"
+    found, cut, error = json.loads(printed_on_postgres(PROGRAM, str(tmp_path), like=migrated_postgres, var=tmp_path))
+    check(found)
+    assert tuple(cut) == CUT_SHORT
+    assert error == "django.db.utils.DataError"

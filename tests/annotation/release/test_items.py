@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from annotation.campaigns.lifecycle import open_campaign
 from annotation.models import Slot
 from tests.annotation.factories import make_graph, make_pool
-from tests.postgres import own_database
+from tests.postgres import printed_on_postgres
 
 PROGRAM = """
 import django, json, sys
@@ -55,16 +51,7 @@ def test_a_campaign_opens_with_two_free_slots_of_each_item(tmp_path: Path):
 @pytest.mark.postgres
 @pytest.mark.django_db
 def test_postgresql_copies_the_same_items_and_slots(tmp_path: Path, migrated_postgres: str):
-    with own_database("slots", like=migrated_postgres, durable=False) as url:
-        env = os.environ | {
-            "DATABASE_URL": url,
-            "TRIPLEPOOL_VAR": str(tmp_path),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "there")]
-        (tmp_path / "there").mkdir()
-        done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout)
+    (tmp_path / "there").mkdir()
+    found = json.loads(printed_on_postgres(PROGRAM, str(tmp_path / "there"), like=migrated_postgres, var=tmp_path))
     check(found)
     assert found["items"] == opened(tmp_path)["items"]

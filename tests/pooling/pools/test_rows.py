@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from django.conf import settings
 
-from tests.postgres import own_database
+from tests.postgres import printed_on_postgres
 
 PROGRAM = """
 import json, django
@@ -90,16 +86,8 @@ def test_written_rows_are_read_back_and_written_over_in_their_place():
 
 @pytest.mark.postgres
 def test_postgresql_writes_the_same(tmp_path: Path, migrated_postgres: str):
-    with own_database("rows", like=migrated_postgres, durable=False) as url:
-        env = os.environ | {
-            "DATABASE_URL": url,
-            "TRIPLEPOOL_VAR": str(tmp_path),
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-        }
-        command = [sys.executable, "-c", PROGRAM]
-        done = subprocess.run(command, env=env, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr[-3000:]
-        assert json.loads(done.stdout) == [FIRST, FIRST, SECOND, SECOND]
+    printed = printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path)
+    assert json.loads(printed) == [FIRST, FIRST, SECOND, SECOND]
 
 
 @pytest.mark.django_db
