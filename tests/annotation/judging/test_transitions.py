@@ -28,7 +28,7 @@ SLOTS = {
     "withdraw": {ANSWERED: WITHDRAWN},
 }
 CHECKS = {
-    "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE},
+    "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE}, "lose": {LEASED: WITHDRAWN},
     "answer": {FREE: ANSWERED, LEASED: ANSWERED},
 }  # fmt: skip
 
@@ -55,7 +55,7 @@ def test_slot_moves_from_the_states_of_its_table_only(world, slot, move, before)
 
 
 @pytest.mark.parametrize("move", CHECKS)
-@pytest.mark.parametrize("before", [FREE, LEASED, ANSWERED])
+@pytest.mark.parametrize("before", list(SlotState))
 def test_check_moves_from_the_states_of_its_table_only(world, move, before) -> None:
     check = make_check(world, world.ann, gold=make_gold(world, 5))
     Check.objects.update(state=before)

@@ -13,6 +13,7 @@ from annotation.models import Slot
 from tests.annotation.factories import make_graph, make_pool
 from tests.postgres import printed_on_postgres
 
+TRIPLE = ("triple__head", "triple__relation", "triple__tail")
 PROGRAM = """
 import django, json, sys
 django.setup()
@@ -26,7 +27,7 @@ def opened(folder: Path) -> dict[str, Any]:
     """Open a campaign; its items and slots in the order of their ids, and what kinds of tickets there are."""
     campaign = open_campaign(make_pool(make_graph(folder / "graph")), seed=3)
     slots = list(Slot.objects.order_by("pk"))
-    columns = ("order", "group", "side", "state", "reopened", "triple", "place", "probability", "arm", "batch__number")
+    columns = ("order", "group", "side", "state", "reopened", *TRIPLE, "place", "probability", "arm", "batch__number")
     return {
         "items": [list(row) for row in campaign.items.order_by("pk").values_list(*columns)],
         "slots": [[slot.item.order, slot.number, slot.state, slot.annotator_id, slot.template_id] for slot in slots],
