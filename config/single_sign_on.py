@@ -117,7 +117,7 @@ def _saml(env: Mapping[str, str], path: str) -> tuple[dict[str, Any], str]:
         "strict": True,
         "reject_idp_initiated_sso": True,
         "want_attribute_statement": False,
-        "want_name_id": True,
+        "want_name_id": False,  # an attribute can say who it is
         "allow_single_label_domains": True,
         "name_id_format": "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
     }

@@ -46,7 +46,7 @@ def person_of(issuer: str, subject: str, *, email: str = "", name: str = "", rol
 
 def check_subject(subject: str) -> None:
     """Raise PersonError for a provider's id of a person that cannot be kept."""
-    if not subject or len(subject) > LONGEST or "\0" in subject:
+    if not (subject and subject.strip()) or len(subject) > LONGEST or "\0" in subject:
         raise PersonError(NO_SUBJECT)
 
 

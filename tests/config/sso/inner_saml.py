@@ -23,6 +23,9 @@ def new_client() -> Client:
 
 @pytest.fixture
 def client() -> Client:
+    from django.core.cache import cache
+
+    cache.clear()  # it counts requests
     return new_client()
 
 
@@ -51,8 +54,9 @@ def begin(client: Client, address: str = "/sso/saml/login?next=/account") -> str
 
 
 def answer(client: Client, response: str):
-    to = client.post("/sso/saml/acs", {"SAMLResponse": response, "RelayState": ""})["Location"]
-    return client.get(to)
+    """Send a response as browsers do, and return what the last address answered before a page is shown."""
+    taken = client.post("/sso/saml/acs", {"SAMLResponse": response, "RelayState": ""})
+    return taken if taken["Location"] == "/login" else client.get(taken["Location"])
 
 
 def is_in(client: Client) -> bool:
@@ -104,6 +108,67 @@ def test_response_that_nobody_here_asked_for_is_refused(client, db, idp) -> None
         client.post("/sso/saml/acs", {"SAMLResponse": response})
         client.get("/sso/saml/acs/finish")
         assert not is_in(client)
+
+
+def test_response_of_a_sign_in_that_began_at_the_provider_is_refused(client, db, idp) -> None:
+    """Its assertion names no request. The response around it is not signed, so anybody can write one there."""
+    request = begin(client)
+    for named in ("", request):
+        refused = answer(client, idp.response(named, "subject-1", {}, confirms=""))
+        assert (refused["Location"], is_in(client), User.objects.count()) == ("/login", False, 0)
+
+
+def test_response_that_comes_late_or_twice_is_told_on_the_page_to_sign_in(client, db, idp) -> None:
+    from config.single_sign_on_pages import failed
+
+    response = idp.response(begin(client), "subject-1", {})
+    late = new_client()
+    assert answer(late, response)["Location"] == "/login" and failed() in late.get("/login").content.decode()
+
+
+def b64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+GARBAGE = {
+    "nothing": "",
+    "no base64": "!!!!",
+    "half": "abcde",
+    "no xml": b64(b"not xml"),
+    "zeros": b64(b"\0" * 100),
+    "encoding": b64(b'<?xml version="1.0" encoding="klingon"?><a/>'),
+    "deep": b64(b"<a>" * 100_000),
+    "entities": b64(b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'),
+    "large": b64(os.urandom(1_500_000)),
+}
+
+
+@pytest.mark.parametrize("sent", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_of_a_stranger_is_no_error_and_is_not_kept(client, db, sent) -> None:
+    from django.contrib.sessions.models import Session
+
+    begin(client)
+    assert answer(client, sent)["Location"] == "/login" and read(client.get("/login")).messages
+    assert Session.objects.count() == 1  # that of `begin`
+
+
+@pytest.mark.parametrize("named", ["", " \n ", None])
+def test_signed_response_that_names_nobody_is_told(client, db, idp, named) -> None:
+    from annotation.people.single_sign_on import NO_SUBJECT
+
+    assert answer(client, idp.response(begin(client), named, {}))["Location"] == "/login"
+    assert str(NO_SUBJECT) in client.get("/login").content.decode() and User.objects.count() == 0
+
+
+def test_attribute_alone_can_say_who_it_is(client, db, idp) -> None:
+    said = {"urn:oasis:names:tc:SAML:attribute:subject-id": "anna@uni"}
+    answer(client, idp.response(begin(client), None, said))
+    assert is_in(client) and list(Identity.objects.values_list("subject", flat=True)) == ["anna@uni"]
+
+
+def test_name_that_the_provider_gave_for_another_site_is_refused(client, db, idp) -> None:
+    elsewhere = idp.response(begin(client), "subject-1", {}, qualifier='SPNameQualifier="https://other.example.org"')
+    assert answer(client, elsewhere)["Location"] == "/login" and User.objects.count() == 0
 
 
 def test_name_that_is_of_this_session_alone_makes_no_account(client, db, idp) -> None:

@@ -169,10 +169,13 @@ class SamlProvider:
         )
 
     def response(
-        self, request_id: str, subject: str, attributes: dict[str, str], *, audience: str = SP, minutes: int = 5,
-        signed: bool = True, lasting: bool = True,
+        self, request_id: str, subject: str | None, attributes: dict[str, str], *, audience: str = SP,
+        minutes: int = 5, signed: bool = True, lasting: bool = True, confirms: str | None = None, qualifier: str = "",
     ) -> str:  # fmt: skip
-        """Return a response in base64, whose assertion is signed."""
+        """Return a response in base64, whose assertion is signed.
+
+        `subject` None: without a name id. `confirms`: the request that the assertion names; empty: none.
+        """
         from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
 
         now = datetime.now(UTC)
@@ -186,12 +189,18 @@ class SamlProvider:
             f"<saml:AttributeStatement>{said}</saml:AttributeStatement>" if said else ""
         )  # an empty one is not allowed
         how = "persistent" if lasting else "transient"
+        name = (
+            f'<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:{how}" {qualifier}>{subject}</saml:NameID>'
+        )
+        to = request_id if confirms is None else confirms
+        answers = f'InResponseTo="{to}"' if to else ""
+        asked = f'InResponseTo="{request_id}"' if request_id else ""
         assertion = (
             f'<saml:Assertion xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="a{uuid4().hex}" Version="2.0" '
             f'IssueInstant="{at}"><saml:Issuer>{ENTITY}</saml:Issuer><saml:Subject>'
-            f'<saml:NameID Format="urn:oasis:names:tc:SAML:2.0:nameid-format:{how}">{subject}</saml:NameID>'
+            f"{'' if subject is None else name}"
             '<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData '
-            f'NotOnOrAfter="{until}" Recipient="{ACS}" InResponseTo="{request_id}"/></saml:SubjectConfirmation>'
+            f'NotOnOrAfter="{until}" Recipient="{ACS}" {answers}/></saml:SubjectConfirmation>'
             f'</saml:Subject><saml:Conditions NotBefore="{before}" NotOnOrAfter="{until}"><saml:AudienceRestriction>'
             f"<saml:Audience>{audience}</saml:Audience></saml:AudienceRestriction></saml:Conditions>"
             f'<saml:AuthnStatement AuthnInstant="{at}"><saml:AuthnContext><saml:AuthnContextClassRef>'
@@ -205,7 +214,7 @@ class SamlProvider:
         response = (
             '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" '
             f'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="r{uuid4().hex}" Version="2.0" IssueInstant="{at}" '
-            f'Destination="{ACS}" InResponseTo="{request_id}"><saml:Issuer>{ENTITY}</saml:Issuer><samlp:Status>'
+            f'Destination="{ACS}" {asked}><saml:Issuer>{ENTITY}</saml:Issuer><samlp:Status>'
             '<samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>'
             f"{assertion}</samlp:Response>"
         )
