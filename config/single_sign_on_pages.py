@@ -228,22 +228,8 @@ def nothing(request: HttpRequest, **_: Any) -> HttpResponse:
 def _saml_patterns() -> list[Any]:
     from allauth.socialaccount.providers.saml import views
     from allauth.socialaccount.providers.saml.utils import build_auth, get_app_or_404
-    from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
-    from onelogin.saml2.xml_utils import OneLogin_Saml2_XML as Xml
 
-    confirmed = "/samlp:Response/saml:Assertion/saml:Subject/saml:SubjectConfirmation/saml:SubjectConfirmationData"
-
-    def why_not(auth: Any) -> str | None:
-        """Return what is wrong with a response. allauth trusts the request it names, which need not be signed."""
-        try:
-            auth.process_response()
-        except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError, SyntaxError, ValueError) as error:  # lxml's
-            return str(error)
-        if auth.get_errors():
-            return auth.get_last_error_reason() or "invalid"
-        asked = auth.get_last_response_in_response_to()
-        signed = Xml.query(Xml.to_etree(auth.get_last_response_xml()), f"{confirmed}/@InResponseTo")
-        return None if asked and asked in signed else "Nobody here asked for it."
+    from config.saml_responses import why_refused
 
     @_provider_page
     @require_safe
@@ -257,7 +243,7 @@ def _saml_patterns() -> list[Any]:
     @require_http_methods(["POST"])
     def saml_acs(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         """Keep a response for the next page, which gets the cookies of the site: only what the provider signed."""
-        why = why_not(build_auth(request, get_app_or_404(request, **kwargs).get_provider(request)))
+        why = why_refused(request, build_auth(request, get_app_or_404(request, **kwargs).get_provider(request)))
         if why is not None:
             logger.warning("single sign-on failed: %.300r", why)  # a stranger may have written it
             return _refused(request, failed())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import time
 import zlib
 from urllib.parse import parse_qs, urlsplit
 
@@ -128,6 +129,34 @@ def test_response_that_comes_late_or_twice_is_told_on_the_page_to_sign_in(client
 
 def b64(content: bytes) -> str:
     return base64.b64encode(content).decode()
+
+
+XSLT = (
+    '<ds:Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"><xsl:stylesheet version="1.0" '
+    'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/">{}</xsl:template></xsl:stylesheet>'
+    "</ds:Transform>"
+)
+ENVELOPED = '<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"/>'
+
+
+def loops(depth: int) -> str:
+    inner = loops(depth - 1) if depth else '<xsl:value-of select="count(//.)"/>'
+    return f'<xsl:for-each select="//.|//.">{inner}</xsl:for-each>'
+
+
+@pytest.mark.parametrize("more", [XSLT.format(loops(2)), ENVELOPED * 20_000], ids=["xslt", "many"])
+def test_signature_that_would_compute_for_long_is_not_looked_at(client, db, idp, more) -> None:
+    """With `loops(3)`, it takes half a minute of processor time, and with each more a hundred times that."""
+    text = base64.b64decode(idp.response(begin(client), "subject-1", {})).decode()
+    assert ENVELOPED in text
+    began = time.process_time()
+    assert answer(client, b64(text.replace(ENVELOPED, more + ENVELOPED).encode()))["Location"] == "/login"
+    assert time.process_time() - began < 0.25
+
+
+def test_response_and_assertion_may_both_be_signed(client, db, idp) -> None:
+    answer(client, idp.response(begin(client), "subject-1", {}, signs_both=True))
+    assert is_in(client)
 
 
 GARBAGE = {

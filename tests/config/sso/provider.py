@@ -171,13 +171,12 @@ class SamlProvider:
     def response(
         self, request_id: str, subject: str | None, attributes: dict[str, str], *, audience: str = SP,
         minutes: int = 5, signed: bool = True, lasting: bool = True, confirms: str | None = None, qualifier: str = "",
+        signs_both: bool = False,
     ) -> str:  # fmt: skip
         """Return a response in base64, whose assertion is signed.
 
         `subject` None: without a name id. `confirms`: the request that the assertion names; empty: none.
         """
-        from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
-
         now = datetime.now(UTC)
         at, until = (f"{when:%Y-%m-%dT%H:%M:%SZ}" for when in (now, now + timedelta(minutes=minutes)))
         before = f"{now - timedelta(minutes=60):%Y-%m-%dT%H:%M:%SZ}"
@@ -208,9 +207,7 @@ class SamlProvider:
             f"</saml:AuthnStatement>{said}</saml:Assertion>"
         )
         if signed:
-            made = Utils.add_sign(assertion, self.key_pem, self.certificate_pem)
-            assertion = made.decode() if isinstance(made, bytes) else made
-            assertion = assertion.removeprefix("<?xml version='1.0' encoding='utf-8'?>").strip()
+            assertion = self.sign(assertion)
         response = (
             '<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" '
             f'xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="r{uuid4().hex}" Version="2.0" IssueInstant="{at}" '
@@ -218,4 +215,11 @@ class SamlProvider:
             '<samlp:StatusCode Value="urn:oasis:names:tc:SAML:2.0:status:Success"/></samlp:Status>'
             f"{assertion}</samlp:Response>"
         )
-        return base64.b64encode(response.encode()).decode()
+        return base64.b64encode((self.sign(response) if signs_both else response).encode()).decode()
+
+    def sign(self, element: str) -> str:
+        from onelogin.saml2.utils import OneLogin_Saml2_Utils as Utils
+
+        made = Utils.add_sign(element, self.key_pem, self.certificate_pem)
+        made = made.decode() if isinstance(made, bytes) else made
+        return made.removeprefix("<?xml version='1.0' encoding='utf-8'?>").strip()
