@@ -58,7 +58,7 @@ class SlotState(models.TextChoices):
     FREE = "free"
     LEASED = "leased"
     ANSWERED = "answered"
-    # its label is discarded, and another slot has its number; of a check: its question went to others
+    # its label is discarded, and another slot has its number; of a check: another one replaced it
     WITHDRAWN = "withdrawn"
 
 

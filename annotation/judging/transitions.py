@@ -19,12 +19,13 @@ SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "answer late": ((SlotState.FREE,), SlotState.ANSWERED),
     "withdraw": ((SlotState.ANSWERED,), SlotState.WITHDRAWN),
 }
-# a check belongs to one person from the beginning: nobody takes it, but it can go when others take its question
+# a check belongs to one person from the beginning: nobody takes it. Gold is given back when others take what is beside
+# it, and replaced by another check where an item would come again by its other slot
 CHECK_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "claim": ((SlotState.FREE,), SlotState.LEASED),
     "renew": ((SlotState.LEASED,), SlotState.LEASED),
     "release": ((SlotState.LEASED,), SlotState.FREE),
-    "lose": ((SlotState.LEASED,), SlotState.WITHDRAWN),
+    "replace": ((SlotState.FREE,), SlotState.WITHDRAWN),
     "answer": ((SlotState.FREE, SlotState.LEASED), SlotState.ANSWERED),
 }
 

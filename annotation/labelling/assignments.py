@@ -82,7 +82,7 @@ def lock_assignment(user: User, place: Place) -> Assignment | None:
     else it reads may be older, so an answer is only kept by an UPDATE that looks at the slot or check again.
     """
     if place.is_check:
-        checks = Check.objects.select_related("campaign", "gold", "item__triple").filter(pk=place.pk)
+        checks = Check.objects.select_related("campaign", "gold", "item__triple", "beside").filter(pk=place.pk)
         check = checks.select_for_update(of=("self",), no_key=True).first()
         return None if check is None else _CheckAssignment(user, check)
     slots = Slot.objects.select_related("item__campaign", "item__triple").filter(pk=place.pk)
@@ -147,9 +147,12 @@ class _CheckAssignment(Assignment):
         return move_checks(Check.objects.filter(pk=self.check.pk), "answer", leased_until=None) == 1
 
     def answer_late(self) -> SurplusReason | None:
-        if self.check.state == SlotState.WITHDRAWN:
-            return SurplusReason.LATE
-        return None if self.answer_held() else SurplusReason.TWICE
+        if self.check.state == SlotState.ANSWERED:
+            return SurplusReason.TWICE
+        if self.check.state != SlotState.WITHDRAWN and not self.check.went_to_others and self.answer_held():
+            return None
+        same = Check.objects.filter(gold=self.check.gold, person=self.user, state=SlotState.ANSWERED)
+        return SurplusReason.TWICE if same.exists() else SurplusReason.LATE
 
     def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> CheckLabel:
         return CheckLabel.objects.create(check_item=self.check, supersedes=supersedes, **self._answer(given))

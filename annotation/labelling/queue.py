@@ -355,17 +355,40 @@ def _take_group(
         places.setdefault(slot.item_id, slot)
     slots, mine = alone.among(list(places.values()), back, room)
     if slots and campaign.gold_percent:
-        _lose_gold(campaign, user, slots[0].item, now)
+        _lose_gold(campaign, user, slots, now)
     return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
 
 
-def _lose_gold(campaign: Campaign, user: User, item: Item, now: datetime) -> None:
-    """Take from others their gold of a question that `user` takes, if its lease is over: so an item would go too."""
-    triple = item.triple
-    given = {"head": triple.head} if item.side == Side.TAIL else {"tail": triple.tail}
-    golds = campaign.golds.order_by().filter(side=item.side, relation=triple.relation, **given)
-    theirs = Check.objects.filter(gold__in=golds.values("pk"), leased_until__lt=now).exclude(person=user)
-    move_checks(theirs, "lose")
+def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> None:
+    """Take from others the gold beside `slots` of one question, which `user` takes, as an item there would go: what
+    they gave back, and what they hold and whose lease is over.
+    """
+    first, taken = slots[0].item, {slot.item_id: slot for slot in slots}
+    triple = first.triple
+    given = {"head": triple.head} if first.side == Side.TAIL else {"tail": triple.tail}
+    golds = campaign.golds.order_by().filter(side=first.side, relation=triple.relation, **given)
+    had = Q(state=SlotState.FREE, template__isnull=False) | Q(state=SlotState.LEASED, leased_until__lt=now)
+    theirs = Check.objects.filter(had, gold__in=golds.values("pk")).exclude(person=user).select_related("beside__item")
+    for check in theirs:
+        slot = None if check.went_to_others else _slot_of_gold(check, taken, now)
+        if slot is not None:
+            mine = Check.objects.filter(pk=check.pk)
+            if check.state == SlotState.FREE or move_checks(mine, "release", leased_until=None):
+                mine.filter(state=SlotState.FREE).update(beside=slot)
+
+
+def _slot_of_gold(check: Check, taken: Mapping[int, Slot], now: datetime) -> Slot | None:
+    """Return which of the slots that are taken, by item, an item in the place of this gold would go with; or None."""
+    beside, order = check.beside, check.order
+    if beside is not None:
+        if (slot := taken.get(beside.item_id)) is not None:
+            return slot if slot.number >= beside.number else None  # of two free slots, the first is taken
+        is_over = beside.state == SlotState.LEASED and beside.leased_until is not None and beside.leased_until < now
+        if beside.state == SlotState.FREE or is_over:
+            return None  # it could have been taken
+        order = beside.item.order
+    nearest = min(taken.values(), key=lambda slot: abs(slot.item.order - order))
+    return nearest if order <= max(slot.item.order for slot in taken.values()) else None
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:

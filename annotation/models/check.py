@@ -8,7 +8,7 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from annotation.enums import Answer, CheckKind, GoldOrigin, SlotState
 from annotation.models.campaign import Campaign
-from annotation.models.slot import Item, QuestionTemplate, lease_of
+from annotation.models.slot import Item, QuestionTemplate, Slot, lease_of
 from core.clock import Stamp
 from pooling.models import PooledTriple
 
@@ -57,11 +57,19 @@ class Check(models.Model):
         max_length=1, choices=Answer, help_text="the known answer, or the judgement when the sample was drawn"
     )
     order = models.PositiveIntegerField(help_text="it is given out before the item of this order")
+    beside = models.ForeignKey(
+        Slot,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="of gold: the slot that it was given with; it goes and comes again as that one does",
+    )
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
     template = models.ForeignKey(QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     leased_until = models.DateTimeField(
-        null=True, blank=True, help_text="after it, gold whose question went to others goes with it"
+        null=True, blank=True, help_text="after it, gold goes when others take the slot beside it"
     )
     created_at = Stamp(auto_now_add=True)
 
@@ -105,3 +113,8 @@ class Check(models.Model):
     @property
     def lease(self) -> UUID:
         return lease_of(self.ticket, self.person_id)
+
+    @property
+    def went_to_others(self) -> bool:
+        """Return whether somebody else has, or answered, the slot that this gold was given with."""
+        return self.beside is not None and self.beside.annotator_id not in (None, self.person_id)

@@ -19,6 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
+from annotation.judging.waiting import waiting_items
 from annotation.labelling.queue import Alone, by_template, claim, free_places, lease_end
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
@@ -88,20 +89,26 @@ def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
     return campaign.items.filter(side=side, triple__relation=relation, **given)
 
 
-# those that were given to the person, but for gold that went to others: it comes again with its question
+# those that were given to the person
 _HAD = Q(state__in=[SlotState.LEASED, SlotState.ANSWERED]) | Q(state=SlotState.FREE, template__isnull=False)
 
 
 def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[int, Item]:
-    """Return the gold that this person gave back, by the id of its check, each with an item of its question.
+    """Return the gold that this person gave back or lost to others, by the id of its check, each with an item of its
+    question.
 
-    It comes again when another candidate of its question would. If it stayed away, whoever gave back one candidate
-    after the other would find it.
+    It comes again when the item beside it would. If it stayed away, whoever gave back one candidate after the other
+    would find it; if it came alone, whoever gave back all of a question.
     """
     found: dict[int, Item] = {}
+    now = clock.now()
     for check in checks if campaign.gold_percent else ():
         given_back = check.state == SlotState.FREE and check.template_id is not None
         if check.gold is None or not check.gold.is_active or not given_back:
+            continue
+        if check.went_to_others and check.beside is not None:
+            if waiting_items(campaign, user, now=now).filter(pk=check.beside.item_id).exists():
+                found[check.pk] = check.beside.item
             continue
         # near in the order; one that this person was the first to answer tells less of the place of its neighbours
         near = min(
@@ -128,7 +135,7 @@ class Mine(Alone):
         items = {item.order: item for item in campaign.items.filter(order__in=orders)} if back else {}
         self._rechecks = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
         self.returns = _returns(campaign, user, checks) | self._rechecks
-        self._orders = {check.pk: check.order for check in checks}
+        self._checks = {check.pk: check for check in checks}
         self._drawn: list[int] = []
         self._groups: dict[int, list[int]] = {}
 
@@ -164,15 +171,12 @@ class Mine(Alone):
         """
         drawn = self._draw_gold(slots, len(slots[:room])) if slots and self.campaign.gold_percent else []
         places: list[tuple[int, int, Slot | int | Gold]] = [(slot.item.order, 2, slot) for slot in slots]
-        places += [(self._orders[pk], 0, pk) for pk in back]
+        places += [(self._checks[pk].order, 0, pk) for pk in back]
         places += [(order, 1, gold) for gold, order in drawn]
         shown = [place for _, _, place in sorted(places, key=lambda entry: entry[:2])[:room]]
-        orders = {gold.pk: order for gold, order in drawn}
-        new = [self._give(place, orders[place.pk]) for place in shown if isinstance(place, Gold)]
-        return (
-            [place for place in shown if isinstance(place, Slot)],
-            [place for place in shown if isinstance(place, int)] + new,
-        )
+        mine = [place for place in shown if isinstance(place, Slot)]
+        new = [self._give(gold, order, mine or slots) for gold, order in drawn if gold in shown]
+        return mine, [self._give_again(place, slots) for place in shown if isinstance(place, int)] + new
 
     def _draw_gold(self, slots: list[Slot], taken: int) -> list[tuple[Gold, int]]:
         """Return gold for free slots of one question, each with its order; `taken`: how many of them are taken.
@@ -180,21 +184,21 @@ class Mine(Alone):
         It is due with slots that nobody held before. What was given back comes again without gold beside what it had:
         a candidate that is new in a question which the person knows would be gold. Gold is given out only among the
         candidates of its own question: a question of its own would be recognised by its size. What is due waits for a
-        question that has gold. Each person gets each gold item once; but what they lost to others with its question
-        comes again with it, as its items do.
+        question that has gold. Each person gets each gold item once.
         """
         question = question_of(slots[0].item)
         fitting = [gold for gold in self._unseen if question_of(gold) == question]
         if not fitting:
             return []
         seed, user = self.campaign.seed, self.user
-        fitting.sort(key=lambda gold: (gold.pk not in self._lost, _digest(seed, user.pk, gold.pk)))
+        fitting.sort(key=lambda gold: _digest(seed, user.pk, gold.pk))
         fresh = [slot for slot in slots if slot.template_id is None]  # a claim sets it, and it stays
-        due = _gold_due(self.campaign, user, fresh[0], taken, self._drawn) if fresh else 0
-        due = max(due, sum(gold.pk in self._lost for gold in fitting))
+        if not fresh:
+            return []
+        due = _gold_due(self.campaign, user, fresh[0], taken, self._drawn)
         # where a check can be put: before each candidate, or after the last; twice where another check was put, so
         # that every sequence of checks and candidates is as likely
-        orders = [slot.item.order for slot in fresh or slots]
+        orders = [slot.item.order for slot in fresh]
         gaps = [*orders, orders[-1] + 1]
         drawn = []
         for gold in fitting[:due]:
@@ -209,24 +213,33 @@ class Mine(Alone):
         trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=self.user)  # told the answer
         return list(self.campaign.golds.filter(~Exists(seen), ~Exists(trained), is_active=True))
 
-    @cached_property
-    def _lost(self) -> set[int]:
-        lost = Check.objects.filter(campaign=self.campaign, person=self.user, state=SlotState.WITHDRAWN)
-        return set(lost.values_list("gold", flat=True))
-
-    def _give(self, gold: Gold, order: int) -> int:
-        known = {"campaign": self.campaign, "kind": CheckKind.GOLD, "expected": gold.answer, "order": order}
+    def _give(self, gold: Gold, order: int, slots: list[Slot]) -> int:
+        """Make the check of new gold, beside the one of `slots` that it comes before, or the nearest."""
+        beside = min(slots, key=lambda slot: (slot.item.order < order, abs(slot.item.order - order)))
+        known = {"campaign": self.campaign, "kind": CheckKind.GOLD, "expected": gold.answer}
+        known |= {"order": order, "beside": beside}
         current = Check.objects.exclude(state=SlotState.WITHDRAWN)
         check, _ = current.update_or_create(gold=gold, person=self.user, defaults=known)
         self._unseen.remove(gold)
         self._drawn.append(check.pk)
         return check.pk
 
+    def _give_again(self, pk: int, slots: list[Slot]) -> int:
+        """Return the check to give: another one, with a new ticket, where the item beside it has its other slot."""
+        check = self._checks[pk]
+        known = {slot.item_id: slot for slot in slots}
+        slot = known.get(check.beside.item_id) if check.beside is not None else None
+        if check.gold is None or slot is None or slot.pk == check.beside_id:
+            return pk
+        move_checks(Check.objects.filter(pk=pk), "replace")
+        fields = {name: getattr(check, name) for name in ("campaign", "kind", "person", "gold", "expected", "order")}
+        return Check.objects.create(**fields, beside=slot).pk
+
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
     """Return the checks that this person holds, or could be given."""
     mine = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
-    return list(mine.select_related("gold", "item__triple", "template").order_by("pk"))
+    return list(mine.select_related("gold", "item__triple", "template", "beside__item").order_by("pk"))
 
 
 def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
@@ -245,7 +258,8 @@ def _gold_due(campaign: Campaign, user: User, slot: Slot, more: int, drawn: Coll
     `more`: slots that they are taking now; `drawn`: ids of checks that they are given with it.
     """
     given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count() + more
-    mine = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
+    went = Q(state=SlotState.FREE, beside__annotator__isnull=False) & ~Q(beside__annotator=user)
+    mine = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD).exclude(went)
     due = given * campaign.gold_percent / 100 - mine.filter(_HAD | Q(pk__in=drawn)).count()
     return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
 

@@ -28,7 +28,7 @@ SLOTS = {
     "withdraw": {ANSWERED: WITHDRAWN},
 }
 CHECKS = {
-    "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE}, "lose": {LEASED: WITHDRAWN},
+    "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE}, "replace": {FREE: WITHDRAWN},
     "answer": {FREE: ANSWERED, LEASED: ANSWERED},
 }  # fmt: skip
 

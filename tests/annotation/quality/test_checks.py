@@ -353,7 +353,7 @@ def test_gold_goes_with_its_question_when_others_take_it(world, two_golds) -> No
     for user in (world.ben, world.cleo):  # both places of each item
         assert asked_of(claim_questions(world.campaign, user, 1)[0]) == asked_of(lost[0])
     assert claim_questions(world.campaign, world.ann, 50) == kept
-    (gone,) = checks_of(world.ann, state="withdrawn")
+    (gone,) = checks_of(world.ann, state="free")
     assert gone in lost
     late = answer(world.ann, gone, "Y")  # from a page that was left open
     assert late.is_surplus and late.label.reason == "late"
@@ -400,6 +400,50 @@ def test_gold_stays_as_an_item_does_that_nobody_took(world, two_golds, others) -
         assert renew(world.ben, [place.ticket for place in theirs]) == len(theirs)
         assert claim_questions(world.campaign, world.ben, 50) == theirs
     assert claim_questions(world.campaign, world.ann, 50) == (golds if others == "answered" else places)
+
+
+@pytest.mark.parametrize("given_back", [True, False])
+def test_gold_of_a_question_that_others_have_does_not_come_alone(world, two_golds, given_back) -> None:
+    """Given back, or after the lease; a late answer to it is as late as one to an item."""
+    lost, kept = by_question(claim_questions(world.campaign, world.ann, 50))
+    release(world.ann, [place.ticket for place in lost]) if given_back else let_leases_end(world.ann)
+    for user in (world.ben, world.cleo):  # both places of each item
+        assert asked_of(claim_questions(world.campaign, user, 1)[0]) == asked_of(lost[0])
+    assert claim_questions(world.campaign, world.ann, 50) == kept
+    assert renew(world.ann, [place.ticket for place in lost]) == 0
+    late = [answer(world.ann, place, "N") for place in lost]
+    assert {(one.is_surplus, one.message) for one in late} == {(True, late[0].message)}
+
+
+@pytest.mark.parametrize("end", ["come again", "late answer"])
+def test_gold_that_others_gave_back_is_free_as_items_are(world, two_golds, end) -> None:
+    """Under the tickets that the person knows, and an answer to it counts."""
+    lost, kept = by_question(claim_questions(world.campaign, world.ann, 50))
+    claim_questions(world.campaign, world.cleo, 1)  # the other place of each item
+    let_leases_end(world.ann)
+    theirs = claim_questions(world.campaign, world.ben, 1)
+    assert asked_of(theirs[0]) == asked_of(lost[0])
+    release(world.ben, [place.ticket for place in theirs])
+    assert renew(world.ann, [place.ticket for place in lost]) == 0
+    if end == "come again":
+        assert claim_questions(world.campaign, world.ann, 50) == [*lost, *kept]
+    else:
+        assert {answer(world.ann, place, "N").is_surplus for place in lost} == {False}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gold_goes_with_the_part_of_a_question_that_others_take(world, monkeypatch, seed) -> None:
+    """Whose hand is nearly full takes only the first candidates. Of the rest, nothing goes."""
+    large = make_large(world, [20], 4)
+    Campaign.objects.update(gold_percent=20, seed=seed)
+    large.refresh_from_db()
+    places = claim_questions(large, world.ann, 50)
+    let_leases_end(world.ann)
+    large.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    monkeypatch.setattr("annotation.labelling.queue.MAX_LEASED", 10)
+    claim_questions(large, world.ben, 10)
+    stays = [renew(world.ann, [place.ticket]) for place in places]
+    assert stays == sorted(stays) and set(stays) == {0, 1} and "c" in kinds(places)
 
 
 def test_gold_alone_goes_when_somebody_takes_its_question(world, two_golds) -> None:
