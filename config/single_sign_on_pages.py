@@ -91,6 +91,7 @@ class Adapter(DefaultSocialAccountAdapter):
         """Return a session that takes small answers, by https only unless the provider is on this machine."""
         session: requests.Session = super().get_requests_session()
         session.trust_env = False  # no .netrc
+        session.max_redirects = 3  # each has its time
         session.adapters.clear()
         for scheme in ("https://", "http://") if ISSUERS.get(OIDC, "").startswith("http://") else ("https://",):
             session.mount(scheme, Limited())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import time
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 import pytest
@@ -212,13 +214,63 @@ def test_token_that_lasts_for_ever_is_no_error(client, provider) -> None:
     assert finish(client, provider, to_provider)["Location"] == "/login"
 
 
-def test_answer_that_drips_ends_in_time(client, provider, monkeypatch) -> None:
+HEAD = b"HTTP/1.1 200 OK\r\n"
+SLOWLY = {  # what begins, what follows again and again, and seconds between
+    "first line": (b"", b"H", 0.1),
+    "headers": (HEAD, b"X: y\r\n", 0.1),
+    "others first": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 50, 0),
+    "body": (HEAD + b"\r\n", b" ", 0.1),
+    "chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", 0.1),
+    "end of chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n", 0.1),
+    "packed nothing": (HEAD + b"Content-Encoding: gzip\r\n\r\n", gzip.compress(b"") * 50, 0),
+}
+
+
+@pytest.mark.parametrize("how", SLOWLY)
+def test_answer_without_an_end_is_left_in_time(client, provider, monkeypatch, how: str) -> None:
     from config import provider_answers
 
+    first, then, pause = SLOWLY[how]
+
+    def drip(to: BinaryIO) -> None:
+        to.write(first)
+        until = time.monotonic() + 6
+        while time.monotonic() < until:
+            to.write(then)
+            time.sleep(pause)
+
     monkeypatch.setattr(provider_answers, "SECONDS", 0.3)
-    provider.raw[ENDPOINTS[0]] = None
+    provider.raw[ENDPOINTS[0]] = drip
     before = time.monotonic()
-    assert client.get("/sso/oidc/login")["Location"] == "/login" and time.monotonic() - before < 4
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and time.monotonic() - before < 3
+    assert IS_AWAY.is_set()
+
+
+def test_redirect_is_followed_a_few_times_and_each_answer_has_its_time(client, provider, monkeypatch) -> None:
+    from config import provider_answers
+
+    def lead(to: BinaryIO) -> None:
+        to.write(b"HTTP/1.1 302 Found\r\nLocation: /.well-known/openid-configuration\r\nContent-Length: 0\r\n\r\n")
+
+    provider.raw[ENDPOINTS[0]] = lead
+    asked = len(provider.asked)
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and len(provider.asked) - asked == 4
+
+    def once(to: BinaryIO) -> None:
+        lead(to)
+        provider.raw[ENDPOINTS[0]] = lambda to: time.sleep(2)
+
+    monkeypatch.setattr(provider_answers, "SECONDS", 0.3)
+    provider.raw[ENDPOINTS[0]] = once
+    before = time.monotonic()
+    assert client.get("/sso/oidc/login")["Location"] == "/login" and time.monotonic() - before < 1.5
+
+
+def test_provider_that_is_slow_is_asked_by_one_request_at_a_time(client, provider, monkeypatch) -> None:
+    from config import provider_answers
+
+    monkeypatch.setattr(provider_answers, "SLOW_SECONDS", 0)
+    assert client.get("/sso/oidc/login")["Location"] != "/login" and IS_AWAY.is_set()
 
 
 def test_while_the_provider_is_away_one_request_at_a_time_asks_it(client, provider) -> None:

@@ -8,8 +8,10 @@ import hashlib
 import json
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import BinaryIO
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
@@ -38,7 +40,7 @@ class OidcProvider:
         self.token: dict[str, object] = {}  # replaces claims of the id token
         self.config: dict[str, object] = {}  # replaces parts of the discovery document
         self.sends_id_token = True
-        self.raw: dict[str, bytes | None] = {}  # what an address answers instead; None: a byte from time to time
+        self.raw: dict[str, bytes | Callable[[BinaryIO], None]] = {}  # what an address answers, or does, instead
         self.codes: dict[str, dict[str, str]] = {}
         self.asked: list[str] = []
         provider = self
@@ -71,14 +73,14 @@ class OidcProvider:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def give_raw(self, body: bytes | None) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.end_headers()
+            def give_raw(self, given: bytes | Callable[[BinaryIO], None]) -> None:
                 with contextlib.suppress(OSError):
-                    for part in [b" "] * 100 if body is None else [body]:
-                        self.wfile.write(part)
-                        time.sleep(0.1 if body is None else 0)
+                    if callable(given):
+                        return given(self.wfile)
+                    self.send_response(200)
+                    self.send_header("Content-Type", "application/json")
+                    self.end_headers()
+                    self.wfile.write(given)
 
             def log_message(self, *_: object) -> None:
                 pass
