@@ -119,6 +119,7 @@ def _saml(env: Mapping[str, str], path: str) -> tuple[dict[str, Any], str]:
         "want_attribute_statement": False,
         "want_name_id": False,  # an attribute can say who it is
         "allow_single_label_domains": True,
+        "metadata_valid_until": "",  # by default two days, after which a provider that was given the file refuses
         "name_id_format": "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
     }
     app = {

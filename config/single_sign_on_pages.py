@@ -25,6 +25,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.sessions.backends.base import UpdateError
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -162,11 +163,11 @@ _OF_PROVIDERS = (
 _one_that_asks = threading.Lock()  # while the provider is away: the others would wait for it and hold up the site
 
 
-def _provider_page(view: View) -> View:
+def _provider_page(view: View, *, counts: bool = True) -> View:
     """Return a page that anybody may open; what a provider does wrong is told on the page to sign in."""
 
     def page(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
-        if _comes_too_often(request):
+        if counts and _comes_too_often(request):
             return _refused(request, too_many())
         alone = IS_AWAY.is_set()
         if alone and not _one_that_asks.acquire(blocking=False):
@@ -175,6 +176,9 @@ def _provider_page(view: View) -> View:
             return view(request, **kwargs)
         except PersonError as error:
             return _refused(request, str(error))
+        except UpdateError:  # the session ended meanwhile, as when an answer is sent twice: it is not saved again
+            request.session = type(request.session)(request.session.session_key)
+            return _refused(request, failed())
         except _OF_PROVIDERS as error:
             logger.warning("single sign-on failed: %s", type(error).__name__)
             return _refused(request, failed())
@@ -268,11 +272,12 @@ def _saml_patterns() -> list[Any]:
             provider.extract_uid = lasting
             return provider
 
+    finish = _provider_page(require_safe(Finish.as_view()), counts=False)  # it reads what one before has kept
     here = "sso/<slug:organization_slug>/"
     return [
         path(f"{here}login", saml_login, name="saml_login"),
         path(f"{here}acs", saml_acs, name="saml_acs"),
-        path(f"{here}acs/finish", _provider_page(require_safe(Finish.as_view())), name="saml_finish_acs"),
+        path(f"{here}acs/finish", finish, name="saml_finish_acs"),
         path(f"{here}metadata", _provider_page(require_safe(views.metadata)), name="saml_metadata"),
         path(f"{here}sls", nothing, name="saml_sls"),
     ]

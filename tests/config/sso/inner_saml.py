@@ -220,6 +220,25 @@ def test_response_works_once(client, db, idp) -> None:
     assert not is_in(client)
 
 
+def test_sign_in_whose_session_ended_meanwhile_is_told(client, db, idp) -> None:
+    response = idp.response(begin(client), "subject-1", {})
+    client.cookies["saml-acs-session"] = client.cookies["sessionid"].value  # that one is deleted on the way
+    assert answer(client, response)["Location"] == "/login" and not is_in(client)
+    assert read(client.get("/login")).messages
+
+
+def test_sign_in_counts_as_two_requests_of_an_address(client, db, idp, monkeypatch) -> None:
+    from config import single_sign_on_pages as pages
+
+    monkeypatch.setattr(pages, "MOST_A_MINUTE", 2)
+    answer(client, idp.response(begin(client), "subject-1", {}))
+    assert is_in(client) and new_client().get("/sso/saml/login")["Location"] == "/login"
+
+
+def test_metadata_do_not_expire(client, db) -> None:
+    assert "validUntil" not in client.get("/sso/saml/metadata").content.decode()
+
+
 def test_pages_of_allauth_are_those_five(client, db, idp) -> None:
     from tests.pages.test_access import PAGES, routes
 
