@@ -91,6 +91,7 @@ def _take_over(user: User) -> None:
     user.save(update_fields=["password"])
     end_sessions(user)
     revoke_all(user)
+    Identity.objects.filter(person=user).delete()
 
 
 def _make(wanted: str, email: str) -> User:

@@ -106,6 +106,20 @@ def test_account_with_the_verified_address_is_taken_and_what_others_may_hold_of_
     assert not mine.has_usable_password() and not ApiToken.objects.exists()
 
 
+def test_who_wrote_the_address_of_another_into_the_own_account_is_out_once_the_other_comes(client, provider) -> None:
+    """They would share the account, and whatever role the other is given."""
+    provider.claims |= {"sub": "7", "email": "mallory@example.org", "preferred_username": "mallory"}
+    sign_in(client, provider)
+    assert client.post("/account", {"email": "anna@example.org"}).status_code == 302
+    anna, mallory = Client(), Client()
+    provider.claims = dict(ANNA)
+    sign_in(anna, provider)
+    provider.claims |= {"sub": "7", "email": "mallory@example.org"}
+    sign_in(mallory, provider)
+    assert person(anna).email == "anna@example.org" and person(mallory) != person(anna)
+    assert Identity.objects.get(person=person(anna)).subject == "42"
+
+
 def test_address_that_is_not_verified_matches_nobody_and_is_not_kept(client, provider) -> None:
     boss = User.objects.create_user("boss", "anna@example.org", "x")
     for claim in (False, "false", None):
