@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.errors import ConsentNeeded
 from annotation.models import Campaign, Membership
+from core.fixed import Fixed
 from core.people.roles import Right, can_evaluate, roles_with
 
 Person = User | AnonymousUser
@@ -16,6 +17,13 @@ Person = User | AnonymousUser
 
 def is_person(user: Person) -> TypeGuard[User]:
     return user.is_authenticated and user.is_active
+
+
+_ROLES = Fixed(
+    lambda campaign, person: Membership.objects.filter(campaign=campaign, person=person).values_list(
+        "role", "consented_at"
+    )
+)
 
 
 def has_right_in(user: Person, campaign: Campaign, right: Right) -> bool:
@@ -40,8 +48,7 @@ def check_may_work(user: Person, campaign: Campaign, right: Right, page: str = "
 
     It asks what `has_right_in` and `has_consented` ask, in one query.
     """
-    mine = campaign.members.filter(person_id=user.pk).values_list("role", "consented_at") if is_person(user) else []
-    roles = dict(mine)
+    roles = dict(_ROLES(campaign=campaign.pk, person=user.pk)) if is_person(user) else {}
     if can_evaluate(user) or not roles.keys() & set(roles_with(right)):
         raise PermissionDenied
     if campaign.personal_data and not any(roles.values()):
@@ -50,11 +57,25 @@ def check_may_work(user: Person, campaign: Campaign, right: Right, page: str = "
 
 def visible_campaigns(user: Person) -> QuerySet[Campaign]:
     """Return the campaigns that the person may know of; every look-up starts here, so that others are a 404."""
-    campaigns = Campaign.objects.select_related("pool__graph")
     if not is_person(user):
-        return campaigns.none()
-    return (
-        campaigns
-        if can_evaluate(user)
-        else campaigns.filter(Exists(Membership.objects.filter(campaign=OuterRef("pk"), person=user)))
-    )
+        return Campaign.objects.none()
+    return _campaigns() if can_evaluate(user) else _of_member(user.pk)
+
+
+def visible_campaign(user: Person, pk: int) -> Campaign | None:
+    """Return this one of `visible_campaigns`, or None."""
+    if not is_person(user):
+        return None
+    return _ONE.first(pk=pk) if can_evaluate(user) else _ONE_OF_MEMBER.first(pk=pk, person=user.pk)
+
+
+def _campaigns() -> QuerySet[Campaign]:
+    return Campaign.objects.select_related("pool__graph")
+
+
+def _of_member(person: int) -> QuerySet[Campaign]:
+    return _campaigns().filter(Exists(Membership.objects.filter(campaign=OuterRef("pk"), person=person)))
+
+
+_ONE = Fixed(lambda pk: _campaigns().filter(pk=pk))
+_ONE_OF_MEMBER = Fixed(lambda pk, person: _of_member(person).filter(pk=pk))

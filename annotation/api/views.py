@@ -29,7 +29,7 @@ from annotation.labelling.training import check_trained
 from annotation.messages import flags
 from annotation.models import Campaign, Label
 from annotation.models.slot import ADJUDICATION, PLACES, lease_of
-from annotation.permissions import check_may_work, is_adjudicator, is_person, visible_campaigns
+from annotation.permissions import check_may_work, is_adjudicator, is_person, visible_campaign, visible_campaigns
 from annotation.quality import checks as check
 from annotation.sources.verified import VerifiedSources, verified
 from core.api import base
@@ -126,7 +126,7 @@ class _OfTicket(Endpoint):
         # adjudicators may annotate too, so some endpoints take both; only they have third slots
         numbers = (ADJUDICATION,) if self.for_adjudicators else self.numbers
         campaign = place.campaign_id if place is not None and place.number in numbers else None
-        found = None if campaign is None else self.seen().filter(pk=campaign).first()
+        found = None if campaign is None else visible_campaign(self.request.user, campaign)
         if found is None and campaign is not None and lease == lease_of(ticket, user.pk or 0):
             raise PermissionDenied(_NO_MEMBER)  # they held it once, so this tells them nothing new
         if found is None or place is None:
@@ -199,7 +199,7 @@ class Change(Endpoint):
     @extend_schema(request=data.AnswerInput, responses=schema.Kept)
     def post(self, request: SignedInRequest, label: UUID) -> Response:
         place = place_of_label(request.user, label)
-        campaign = self.seen().filter(pk=place.campaign_id).first() if place is not None else None
+        campaign = visible_campaign(self.request.user, place.campaign_id) if place is not None else None
         if campaign is None or place is None:
             raise Http404
         self.check_place(campaign, place)

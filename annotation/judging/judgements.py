@@ -14,6 +14,7 @@ from annotation.judging.transitions import move_item, release_slots
 from annotation.models import ImportedLabel, Item, Judgement, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from core import clock
+from core.fixed import Fixed
 from pooling.models import Pool
 
 LAST = 50  # judgements named in a version: more than the transactions that can be under way at once
@@ -30,6 +31,10 @@ class VerdictArrays(NamedTuple):
 def live_labels() -> QuerySet[Label]:
     """Return the labels that count: the latest version in each slot, except in withdrawn slots."""
     return Label.objects.filter(superseded_by=None, slot__state=SlotState.ANSWERED)
+
+
+_LIVE = Fixed(lambda item: live_labels().filter(item=item).values_list("slot__number", "answer"))
+_JUDGEMENT = Fixed(lambda triple: Judgement.objects.filter(triple=triple))
 
 
 def decide(answers: Mapping[int, str], *, reopened: bool = False) -> tuple[ItemState, Verdict | None]:
@@ -74,8 +79,7 @@ def taken_back(pool: Pool) -> QuerySet[Judgement]:
 def judge_item(item: Item, *, now: datetime | None = None) -> None:
     """Bring state, third slot and judgement of an item in line with its labels. The caller holds its lock."""
     now = now or clock.now()
-    current = live_labels().filter(item=item)
-    state, verdict = decide(dict(current.values_list("slot__number", "answer")), reopened=item.reopened)
+    state, verdict = decide(dict(_LIVE(item=item.pk)), reopened=item.reopened)
     before = item.state
     move_item(item, state, settled_at=now if verdict is not None else None)
     third = Slot.objects.filter(item=item, number=ADJUDICATION).exclude(state=SlotState.WITHDRAWN)
@@ -101,7 +105,7 @@ def drop_third_slots(items: Collection[int]) -> None:
 
 def _write(item: Item, verdict: Verdict | None, now: datetime) -> None:
     """Write the judgement; never delete one, since the time of the last decision is the version of all results."""
-    judgement = Judgement.objects.filter(triple_id=item.triple_id).first()
+    judgement = _JUDGEMENT.first(triple=item.triple_id)
     origin = JudgementOrigin.PEOPLE
     if verdict is None:
         if judgement is None or judgement.origin == JudgementOrigin.IMPORT:

@@ -17,6 +17,7 @@ from annotation.labelling.places import KeptLabel, Place, in_hand
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import newest_templates
+from core.fixed import Fixed
 
 
 class GivenAnswer(NamedTuple):
@@ -82,12 +83,26 @@ def lock_assignment(user: User, place: Place) -> Assignment | None:
     else it reads may be older, so an answer is only kept by an UPDATE that looks at the slot or check again.
     """
     if place.is_check:
-        checks = Check.objects.select_related("campaign", "gold", "item__triple", "beside").filter(pk=place.pk)
-        check = checks.select_for_update(of=("self",), no_key=True).first()
+        check = _LOCKED_CHECK.first(pk=place.pk)
         return None if check is None else _CheckAssignment(user, check)
-    slots = Slot.objects.select_related("item__campaign", "item__triple").filter(pk=place.pk)
-    slot = slots.select_for_update(of=("item",), no_key=True).first()
+    slot = _LOCKED_SLOT.first(pk=place.pk)
     return None if slot is None else _SlotAssignment(user, slot)
+
+
+_LOCKED_CHECK = Fixed(
+    lambda pk: (
+        Check.objects.select_related("campaign", "gold", "item__triple", "beside")
+        .filter(pk=pk)
+        .select_for_update(of=("self",), no_key=True)
+    )
+)
+_LOCKED_SLOT = Fixed(
+    lambda pk: (
+        Slot.objects.select_related("item__campaign", "item__triple")
+        .filter(pk=pk)
+        .select_for_update(of=("item",), no_key=True)
+    )
+)
 
 
 class _SlotAssignment(Assignment):

@@ -4,7 +4,7 @@ Otherwise the time of a refused or repeated submit would tell the person which o
 look-up begins with one unique column, so that the database reads one row of each kind, not all those of a person.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from annotation.enums import CampaignState, SlotState
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION, PLACES
+from core.fixed import Fixed
 
 KeptLabel = Label | CheckLabel | SurplusLabel
 
@@ -53,7 +54,8 @@ def place_of_ticket(ticket: UUID) -> Place | None:
     A check of somebody else is found like a slot of theirs: two members could try each other's tickets, and what they
     are told must not differ. The lease proves that a ticket is one's own.
     """
-    return _place(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket))
+    found = _BY_TICKET.first(ticket=ticket)
+    return None if found is None else Place(*found)
 
 
 def place_of_label(user: User, client_id: UUID) -> Place | None:
@@ -63,10 +65,11 @@ def place_of_label(user: User, client_id: UUID) -> Place | None:
     answers = CheckLabel.objects.order_by().filter(client_id=client_id).values_list("annotator", nothing, "check_item")
     own = (places for annotator, *places in labels.union(answers, all=True) if annotator == user.pk)
     slot, check = next(own, (0, 0))
-    return _place(Slot.objects.filter(pk=slot), Check.objects.filter(pk=check)) if slot or check else None
+    found = _BY_ID.first(slot=slot, check=check) if slot or check else None
+    return None if found is None else Place(*found)
 
 
-def _place(slots: QuerySet[Slot], checks: QuerySet[Check]) -> Place | None:
+def _places(slots: QuerySet[Slot], checks: QuerySet[Check]) -> QuerySet[Any, tuple[Any, ...]]:
     of_slot = slots.order_by().values_list(
         Value(False, BooleanField()),
         "pk",
@@ -99,16 +102,26 @@ def _place(slots: QuerySet[Slot], checks: QuerySet[Check]) -> Place | None:
             "campaign__evidence_rule",
         )
     )
-    found = next(iter(of_slot.union(of_check, all=True)), None)
-    return None if found is None else Place(*found)
+    return of_slot.union(of_check, all=True)
+
+
+_BY_TICKET = Fixed(lambda ticket: _places(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket)))
+_BY_ID = Fixed(lambda slot, check: _places(Slot.objects.filter(pk=slot), Check.objects.filter(pk=check)))
+_KINDS: tuple[type[KeptLabel], ...] = (Label, CheckLabel, SurplusLabel)
+
+
+def _ids_of_client(client_id: UUID) -> QuerySet[Any, tuple[int, int]]:
+    first, *others = (
+        kind.objects.order_by().filter(client_id=client_id).values_list(Value(number, IntegerField()), "pk")
+        for number, kind in enumerate(_KINDS)
+    )
+    return first.union(*others, all=True)
+
+
+_OF_CLIENT = Fixed(_ids_of_client)
 
 
 def label_of_client(client_id: UUID) -> KeptLabel | None:
     """Return the label of any kind that has this id."""
-    kinds: tuple[type[Label] | type[CheckLabel] | type[SurplusLabel], ...] = (Label, CheckLabel, SurplusLabel)
-    first, *others = (
-        kind.objects.order_by().filter(client_id=client_id).values_list(Value(number, IntegerField()), "pk")
-        for number, kind in enumerate(kinds)
-    )
-    found = next(iter(first.union(*others, all=True)), None)
-    return None if found is None else kinds[found[0]].objects.get(pk=found[1])
+    found = _OF_CLIENT.first(client_id=client_id)
+    return None if found is None else _KINDS[found[0]].objects.get(pk=found[1])

@@ -18,6 +18,7 @@ from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
 from core import clock
+from core.fixed import Fixed
 from core.people.roles import CampaignRole
 from pooling.enums import Side
 
@@ -190,14 +191,23 @@ def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
 
 def held_slots(campaign: Campaign, user: User) -> QuerySet[Slot]:
     """Return the slots of every number that this person holds."""
-    return Slot.objects.filter(annotator=user, state=SlotState.LEASED, item__campaign=campaign)
+    return _held(campaign.pk, user.pk)
 
 
-def slots_in_hand(campaign: Campaign, user: User, numbers: Iterable[int]) -> list[Slot]:
+def _held(campaign: int, annotator: int) -> QuerySet[Slot]:
+    return Slot.objects.filter(annotator=annotator, state=SlotState.LEASED, item__campaign=campaign)
+
+
+def slots_in_hand(campaign: Campaign, user: User, numbers: Collection[int]) -> list[Slot]:
     """Return the slots with these numbers that this person holds, in the order of the campaign."""
-    slots = held_slots(campaign, user).filter(number__in=numbers).select_related("item__triple", "template")
-    # sorted here: asked to sort, SQLite walks all items of the campaign in their order
-    return sorted(slots.order_by(), key=lambda slot: slot.item.order)
+    held = [slot for slot in _IN_HAND(campaign=campaign.pk, annotator=user.pk) if slot.number in numbers]
+    return sorted(held, key=lambda slot: slot.item.order)
+
+
+# not sorted: asked to sort, SQLite walks all items of the campaign in their order
+_IN_HAND = Fixed(
+    lambda campaign, annotator: _held(campaign, annotator).select_related("item__triple", "template").order_by()
+)
 
 
 def by_template(campaign: Campaign, places: Iterable[Slot | Check]) -> Iterator[tuple[QuestionTemplate, list[int]]]:

@@ -25,6 +25,7 @@ from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, Trai
 from annotation.models.slot import PLACES
 from core import clock
 from core.database import held
+from core.fixed import Fixed
 from core.people.audit_log import record
 from pooling.enums import TO_PEOPLE, Side
 from pooling.graphs.opening import open_graph
@@ -238,8 +239,16 @@ class Mine(Alone):
 
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
     """Return the checks that this person holds, or could be given."""
-    mine = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
-    return list(mine.select_related("gold", "item__triple", "template", "beside__item").order_by("pk"))
+    return _OWN(campaign=campaign.pk, person=user.pk)
+
+
+_OWN = Fixed(
+    lambda campaign, person: (
+        Check.objects.filter(campaign=campaign, person=person, state__in=[SlotState.FREE, SlotState.LEASED])
+        .select_related("gold", "item__triple", "template", "beside__item")
+        .order_by("pk")
+    )
+)
 
 
 def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:

@@ -18,6 +18,7 @@ from annotation.enums import AnnotationAct
 from annotation.errors import CampaignError
 from annotation.models import Campaign, Source
 from annotation.sources.evidence import ascii_host
+from core.fixed import Fixed
 from core.people.audit_log import record
 
 _HOST = re.compile(r"(?=.{1,200}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
@@ -40,11 +41,16 @@ class VerifiedSources:
         return [source.host for source in self.of(relation_index)]
 
 
+_SOURCES = Fixed(
+    lambda campaign: Source.objects.filter(campaign=campaign).order_by("pk").annotate(chosen_for=F("relations__index"))
+)
+
+
 def verified(campaign: Campaign) -> VerifiedSources:
     """Return the sources that are offered and accepted for every relation, in one query."""
     by_id: dict[int, Source] = {}
     chosen: dict[int, list[Source]] = defaultdict(list)
-    for row in campaign.sources.order_by("pk").annotate(chosen_for=F("relations__index")):
+    for row in _SOURCES(campaign=campaign.pk):
         source = by_id.setdefault(row.pk, row)  # a row for each relation that has chosen it
         if row.chosen_for is not None:
             chosen[row.chosen_for].append(source)

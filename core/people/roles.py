@@ -8,6 +8,7 @@ from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from core.fixed import Fixed
 from core.models import Preferences
 
 
@@ -69,12 +70,18 @@ def site_roles(person: Person) -> frozenset[str]:
 
 _CHOSEN = [field.attname for field in Preferences._meta.fields]  # the primary key is the first
 
+_GROUPS = Fixed(
+    lambda person: User.objects.filter(pk=person).values_list(
+        "groups__name", *(f"preferences__{name}" for name in _CHOSEN)
+    )
+)
+
 
 def _groups(person: Person) -> list[str]:
     """Read the groups of a person, and in the same query what they chose: `preferences_of` finds it on the person."""
     if not (person.is_authenticated and person.is_active):
         return []
-    rows = User.objects.filter(pk=person.pk).values_list("groups__name", *(f"preferences__{name}" for name in _CHOSEN))
+    rows = _GROUPS(person=person.pk)
     names = [name for name, *_ in rows if name is not None]
     for _group, *chosen in rows[:1]:
         row = None if chosen[0] is None else Preferences(**dict(zip(_CHOSEN, chosen, strict=True)))

@@ -1,0 +1,115 @@
+"""Queries whose SQL is written once: what they find, on both databases, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.db.models import F, Value
+from django.db.transaction import TransactionManagementError, atomic
+
+from annotation.models import Delivery, Webhook
+from core.fixed import Fixed
+from tests.postgres import printed_on_postgres
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+PROGRAM = """
+import django, json
+django.setup()
+from tests.core.database.test_fixed import found
+print(json.dumps(found()))
+"""
+
+
+def found() -> list[Any]:
+    """What Fixed finds, and the querysets: by numbers, times and UUIDs, rows and tuples, joined and in a union."""
+    people = [User.objects.create(username=f"p{i}", date_joined=NOON + timedelta(hours=i)) for i in range(4)]
+    for person in people[:2]:
+        person.groups.add(Group.objects.get_or_create(name="crew")[0])
+    hook = Webhook.objects.create(url="https://hooks.example")
+    sent = [Delivery.objects.create(webhook=hook, event="test", due_at=NOON) for _ in range(2)]
+    kinds = [
+        (lambda pk: User.objects.filter(pk=pk), [{"pk": person.pk} for person in people]),
+        (lambda uid: Delivery.objects.select_related("webhook").filter(uid=uid), [{"uid": one.uid} for one in sent]),
+        (
+            lambda since, pk: User.objects.filter(date_joined__gt=since).exclude(pk=pk).order_by("-pk"),
+            [{"since": NOON, "pk": people[2].pk}, {"since": NOON - timedelta(hours=1), "pk": people[0].pk}],
+        ),
+        (
+            lambda pk: User.objects.filter(pk=pk).values_list("groups__name", "username"),
+            [{"pk": people[0].pk}, {"pk": people[3].pk}],
+        ),
+        (
+            lambda a, b: (
+                User.objects.order_by()
+                .filter(pk=a)
+                .values_list(Value(1), "pk")
+                .union(Delivery.objects.order_by().filter(pk=b).values_list(Value(2), "pk"), all=True)
+            ),
+            [{"a": people[1].pk, "b": sent[1].pk}, {"a": 0, "b": sent[0].pk}],
+        ),
+        (
+            lambda pk: User.objects.filter(pk=pk).annotate(twice=F("pk") * 2).values_list("twice", flat=True),
+            [{"pk": person.pk} for person in people],
+        ),
+    ]
+    rows = []
+    for build, values in kinds:
+        fixed: Fixed[Any] = Fixed(build)
+        for one in [*values, *values]:
+            rows.append([repr(list(build(**one))), repr(fixed(**one))])
+    return rows
+
+
+def check(rows: list[list[str]]) -> None:
+    assert len(rows) == 32
+    assert all(of_queryset == of_fixed != "[]" for of_queryset, of_fixed in rows), rows
+
+
+def test_the_rows_of_the_queryset():
+    check(found())
+
+
+@pytest.mark.postgres
+def test_the_rows_of_the_queryset_on_postgresql(tmp_path: Path, migrated_postgres: str):
+    check(json.loads(printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path)))
+
+
+def test_sql_is_written_once_for_a_connection_and_rows_are_read_each_time(django_assert_num_queries):
+    made = []
+    fixed = Fixed(lambda pk: made.append(pk) or User.objects.filter(pk=pk))
+    person = User.objects.create(username="ann")
+    with django_assert_num_queries(4):
+        assert fixed.first(pk=person.pk) == person
+        assert fixed.first(pk=person.pk + 1) is None
+        User.objects.filter(pk=person.pk).update(username="bob")
+        assert fixed.first(pk=person.pk).username == "bob"
+    assert len(made) == 1
+
+
+@pytest.mark.parametrize("value", [None, True, [1], "text", 1.5])
+def test_values_that_change_the_sql_are_refused(value):
+    with pytest.raises(TypeError, match="is no whole number, UUID or time"):
+        Fixed(lambda pk: User.objects.filter(pk=pk))(pk=value)
+
+
+def test_a_value_that_is_not_in_the_sql_is_refused():
+    """As it would be if the build computed with it: the result would be that of the stand-in."""
+    with pytest.raises(ValueError, match="pk: not in the SQL"):
+        Fixed(lambda pk: User.objects.filter(pk=pk + 1))(pk=1)
+    with pytest.raises(ValueError, match="other: not in the SQL"):
+        Fixed(lambda pk, other: User.objects.filter(pk=pk))(pk=1, other=2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_are_locked_in_a_transaction_only():
+    fixed = Fixed(lambda pk: User.objects.filter(pk=pk).select_for_update())
+    with atomic():
+        fixed(pk=1)
+    with pytest.raises(TransactionManagementError, match="in a transaction"):
+        fixed(pk=1)
