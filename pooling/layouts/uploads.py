@@ -98,7 +98,8 @@ def _check_sent(files: Sequence["UploadedFile[Any]"], names: list[str]) -> None:
     if len(files) > MOST_FILES:
         raise GraphError(f"{len(files):,} files were sent, at most {MOST_FILES} are taken: pack them into one archive.")
     if odd := [name for name in names if name.startswith(".") or not name or len(name.encode()) > 200 or "\0" in name]:
-        raise GraphError(f"{odd[0][:80]!r} cannot be the name of a file here: rename it.")
+        told = "rename it, to at most 200 bytes and with no dot in front"
+        raise GraphError(f"{odd[0][:80]!r} cannot be the name of a file here: {told}.")
     if double := sorted({name for name in names if names.count(name) > 1}):
         raise GraphError(f"{double[0]} was sent twice: pack a folder with other folders into one archive.")
     if (size := sum(file.size or 0 for file in files)) > MOST_BYTES:

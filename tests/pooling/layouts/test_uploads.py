@@ -173,6 +173,7 @@ def test_upload_that_is_looked_at_is_kept_longer(boss: User):
         ([("a.tsv", b"x")] * 2, "a.tsv was sent twice"),
         ([(f"{i}.tsv", b"x") for i in range(51)], "51 files were sent, at most 50 are taken"),
         ([(".hidden", b"x")], "'.hidden' cannot be the name of a file here"),
+        ([("a" * 197 + ".tsv", b"x")], "rename it, to at most 200 bytes and with no dot in front"),
         ([("a.tsv", b"x" * 101)], "The files have 101 bytes, at most 100 can be sent here."),
     ],
 )
