@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import DateTimeField, QuerySet, UUIDField
 from django.db.transaction import TransactionManagementError
 
@@ -32,9 +32,11 @@ class Fixed(Generic[Row]):
 
     def __call__(self, **values: Any) -> list[Row]:
         """Return the rows for these values, read now."""
-        kept: dict[Fixed[Row], _Written] = connection.__dict__.setdefault("fixed_queries", {})
+        # this thread's own connection: django.db.connection is one object for all threads
+        connection = connections[DEFAULT_DB_ALIAS]
+        kept: dict[Fixed[Row], _Written] = vars(connection).setdefault("fixed_queries", {})
         if self not in kept:
-            kept[self] = _Written(self._build, values)
+            kept[self] = _Written(connection, self._build, values)
         return kept[self].rows(values)
 
     def first(self, **values: Any) -> Row | None:
@@ -45,7 +47,8 @@ class Fixed(Generic[Row]):
 class _Written:
     """The queryset of a Fixed, with its SQL, for one connection, and so for one thread."""
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Any]], values: dict[str, Any]) -> None:
+    def __init__(self, connection: Any, build: Callable[..., QuerySet[Any, Any]], values: dict[str, Any]) -> None:
+        self.connection = connection
         stand_ins = {name: _stand_in(value, number) for number, (name, value) in enumerate(values.items())}
         self.queryset = build(**stand_ins)
         self.compiler: Any = self.queryset.query.get_compiler(connection=connection)
@@ -59,7 +62,7 @@ class _Written:
 
     def rows(self, values: dict[str, Any]) -> list[Any]:
         adapted = {name: _adapted(value) for name, value in values.items()}
-        if self.queryset.query.select_for_update and not connection.in_atomic_block:
+        if self.queryset.query.select_for_update and not self.connection.in_atomic_block:
             raise TransactionManagementError("this query locks rows: call it in a transaction")
         params = tuple(
             always if name is None else kind(adapted[name]) if issubclass(kind, int) else adapted[name]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.db.models import F, Value
 from django.db.transaction import TransactionManagementError, atomic
 
@@ -21,8 +24,8 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 PROGRAM = """
 import django, json
 django.setup()
-from tests.core.database.test_fixed import found
-print(json.dumps(found()))
+from tests.core.database.test_fixed import at_once, found
+print(json.dumps([found(), at_once()]))
 """
 
 
@@ -66,6 +69,32 @@ def found() -> list[Any]:
     return rows
 
 
+def at_once() -> list[str]:
+    """Ask by one Fixed in eight threads at once; return what was not the row that was asked for."""
+    people = [User.objects.create(username=f"thread{i}") for i in range(8)]
+    fixed = Fixed(lambda pk: User.objects.filter(pk=pk))
+    start, wrong = threading.Barrier(len(people)), []
+
+    def ask(person: User) -> None:
+        start.wait()
+        for _ in range(200):
+            if (one := fixed.first(pk=person.pk)) != person:
+                wrong.append(f"{one} for {person}")
+        connection.close()
+
+    threads = [threading.Thread(target=ask, args=(person,)) for person in people]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns in the midst of everything
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    return wrong
+
+
 def check(rows: list[list[str]]) -> None:
     assert len(rows) == 32
     assert all(of_queryset == of_fixed != "[]" for of_queryset, of_fixed in rows), rows
@@ -77,7 +106,9 @@ def test_the_rows_of_the_queryset():
 
 @pytest.mark.postgres
 def test_the_rows_of_the_queryset_on_postgresql(tmp_path: Path, migrated_postgres: str):
-    check(json.loads(printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path)))
+    rows, wrong = json.loads(printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path))
+    check(rows)
+    assert not wrong, (len(wrong), wrong[:3])  # each thread has SQL and values of its own
 
 
 def test_sql_is_written_once_for_a_connection_and_rows_are_read_each_time(django_assert_num_queries):
