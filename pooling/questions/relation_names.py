@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Words that may end a name and make it a phrase to put before the object: "mother of", "located in".
@@ -31,6 +32,7 @@ def words_of(relation_key: str) -> tuple[str, list[str]]:
     return context, texts[-1].split()
 
 
+@lru_cache(4096)  # each card asks for the same few
 def spell(path: str) -> str:
     """Return the last segment of a path, URI or name as separate words; words of a language in lower case."""
     segment = re.split(r"[/#:]", path.rstrip("/#:. "))[-1]
@@ -43,6 +45,7 @@ def spell(path: str) -> str:
     return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in words)
 
 
+@lru_cache(4096)
 def relation_words(relation_name: str) -> str:
     """Return a relation's label or key as words: /film/film/directed_by becomes "directed by"."""
     name = CONTROL.sub(" ", relation_name)
