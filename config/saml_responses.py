@@ -1,5 +1,6 @@
 """Say what is wrong with a response of SAML. Anybody can send one, so it is looked at before anything is computed."""
 
+import re
 from typing import Any
 
 from django.http import HttpRequest
@@ -14,7 +15,11 @@ TRANSFORMS = {
     "http://www.w3.org/2001/10/xml-exc-c14n#WithComments",
     "http://www.w3.org/TR/2001/REC-xml-c14n-20010315",
 }
-MOST = {"Signature": 2, "Reference": 2, "Transform": 4}  # of the response and its assertion
+# the response and its assertion can be signed. The time to write elements as they were signed grows with their number,
+# their depth and the square of the namespaces there
+MOST = {"//ds:Signature": 2, "//ds:Reference": 2, "//ds:Transform": 4, "//*": 10_000, "/*" * 21: 0}
+MOST_NAMES = 24  # at one element: namespaces, attributes, and prefixes of a transform
+_WHOLE = re.compile(r"(#[\w.-]+)?")  # what is signed, by its id; xmlsec would also read files, and compute any XPath
 _CONFIRMED = "/samlp:Response/saml:Assertion/saml:Subject/saml:SubjectConfirmation/saml:SubjectConfirmationData"
 
 
@@ -22,7 +27,7 @@ def why_refused(request: HttpRequest, auth: Any) -> str | None:
     """Return what is wrong with the response in a request, in words that a stranger may have chosen; None: nothing."""
     try:
         if not _is_plain(request.POST.get("SAMLResponse", "")):
-            return "Its signature has parts that no signature of SAML has."
+            return "It is too large, or has parts that no response of SAML has."
         auth.process_response()
     except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError, SyntaxError, ValueError) as error:  # lxml's
         return str(error)
@@ -36,6 +41,10 @@ def why_refused(request: HttpRequest, auth: Any) -> str | None:
 
 def _is_plain(response: str) -> bool:
     document = Xml.to_etree(Utils.b64decode(response))
-    found = {one: Xml.query(document, f"//ds:{one}") for one in MOST}
-    few = all(len(found[one]) <= most for one, most in MOST.items())
-    return few and all(one.get("Algorithm") in TRANSFORMS for one in found["Transform"])
+    return (
+        all(len(Xml.query(document, those)) <= most for those, most in MOST.items())
+        and all(one.get("Algorithm") in TRANSFORMS for one in Xml.query(document, "//ds:Transform"))
+        and all(_WHOLE.fullmatch(one.get("URI", "")) for one in Xml.query(document, "//ds:Reference"))
+        and all(len(prefixes.split()) <= MOST_NAMES for prefixes in Xml.query(document, "//@PrefixList"))
+        and all(max(len(one.nsmap), len(one.attrib)) <= MOST_NAMES for one in document.iter("*"))
+    )

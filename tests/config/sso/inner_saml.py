@@ -143,16 +143,39 @@ def loops(depth: int) -> str:
     return f'<xsl:for-each select="//.|//.">{inner}</xsl:for-each>'
 
 
-@pytest.mark.parametrize("more", [XSLT.format(loops(2)), ENVELOPED * 20_000], ids=["xslt", "many"])
-def test_signature_that_would_compute_for_long_is_not_looked_at(client, db, idp, monkeypatch, more) -> None:
-    """With `loops(3)`, it takes half a minute of processor time, and with each more a hundred times that."""
+def extension(content: str) -> tuple[str, str]:
+    return "<samlp:Status>", f"<samlp:Extensions>{content}</samlp:Extensions><samlp:Status>"
+
+
+def names(form: str) -> str:
+    return " ".join(form.format(i) for i in range(25))
+
+
+LONG = {  # what is replaced in a response, by what
+    "xslt": (ENVELOPED, XSLT.format(loops(2)) + ENVELOPED),
+    "transforms": (ENVELOPED, ENVELOPED * 5),
+    "xpath": ("</ds:Reference>", '</ds:Reference><ds:Reference URI="#xpointer(//*[count(//*) > 0])"/>'),
+    "file": ("</ds:Reference>", '</ds:Reference><ds:Reference URI="file:///dev/zero"/>'),
+    "namespaces": extension("<x " + names('xmlns:n{0}="u{0}"') + "/>"),
+    "attributes": extension("<x " + names('a{}=""') + "/>"),
+    "prefixes": extension('<x PrefixList="' + names("n{}") + '"/>'),
+    "elements": extension("<x/>" * 10_000),
+    "depth": extension("<x>" * 20 + "</x>" * 20),
+}
+
+
+@pytest.mark.parametrize("old, new", LONG.values(), ids=LONG)
+def test_response_that_would_compute_for_long_is_not_looked_at(client, db, idp, monkeypatch, old, new) -> None:
+    """With `loops(3)`, it takes half a minute of processor time, and with each more a hundred times that. So do a few
+    thousand elements with a thousand namespaces.
+    """
     from onelogin.saml2.auth import OneLogin_Saml2_Auth
 
     looked: list[object] = []
     monkeypatch.setattr(OneLogin_Saml2_Auth, "process_response", lambda self, **_: looked.append(self))
     text = base64.b64decode(idp.response(begin(client), "subject-1", {})).decode()
-    assert ENVELOPED in text
-    refused = answer(client, b64(text.replace(ENVELOPED, more + ENVELOPED).encode()))
+    assert old in text
+    refused = answer(client, b64(text.replace(old, new).encode()))
     assert (refused["Location"], looked) == ("/login", [])
 
 
