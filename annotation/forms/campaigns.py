@@ -161,7 +161,12 @@ class GoldDrawForm(PageForm):
         label="Answer yes", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="seed triples"
     )
     negatives = forms.IntegerField(
-        label="Answer no", min_value=0, max_value=MAX_SAMPLE, initial=10, help_text="triples filtered for their types"
+        label="Answer no",
+        min_value=0,
+        max_value=MAX_SAMPLE,
+        initial=10,
+        help_text="triples that the type filter took: whoever knows of it can guess that these are gold. "
+        "A file of your own avoids that.",
     )
     seed = forms.IntegerField(
         label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="Another seed draws other items."
