@@ -165,8 +165,8 @@ class GoldDrawForm(PageForm):
         min_value=0,
         max_value=MAX_SAMPLE,
         initial=10,
-        help_text="triples that the type filter took: whoever knows of it can guess that these are gold. "
-        "A file of your own avoids that.",
+        help_text="Triples that the type filter took. Whoever knows of it can guess that these are gold; "
+        "a file of your own avoids that.",
     )
     seed = forms.IntegerField(
         label="Seed of the draw", min_value=0, max_value=2**31 - 1, help_text="Another seed draws other items."
