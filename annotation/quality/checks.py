@@ -228,9 +228,14 @@ class Mine(Alone):
     def _give_again(self, pk: int, slots: list[Slot]) -> int:
         """Return the check to give: another one, with a new ticket, where the item beside it has its other slot."""
         check = self._checks[pk]
-        known = {slot.item_id: slot for slot in slots}
-        slot = known.get(check.beside.item_id) if check.beside is not None else None
-        if check.gold is None or slot is None or slot.pk == check.beside_id:
+        if check.gold is None or check.beside is None:
+            return pk
+        slot = {slot.item_id: slot for slot in slots}.get(check.beside.item_id)
+        if slot is None:  # they kept that item: gold does not go with its other slot, which others took and gave back
+            own = Slot.objects.filter(item=check.beside.item_id, annotator=self.user, number__in=PLACES)
+            for kept in own.exclude(state=SlotState.WITHDRAWN):
+                Check.objects.filter(pk=pk).update(beside=kept)
+        if slot is None or slot.pk == check.beside_id:
             return pk
         move_checks(Check.objects.filter(pk=pk), "replace")
         fields = {name: getattr(check, name) for name in ("campaign", "kind", "person", "gold", "expected", "order")}

@@ -415,6 +415,25 @@ def test_gold_of_a_question_that_others_have_does_not_come_alone(world, two_gold
     assert {(one.is_surplus, one.message) for one in late} == {(True, late[0].message)}
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_gold_beside_an_item_that_the_person_kept_comes_again_with_the_others(world, two_golds, answers) -> None:
+    """Others took the other slot of that item and gave it back; who takes it next takes nothing of this person's."""
+    first, _ = by_question(claim_questions(world.campaign, world.ann, 50))
+    (gold,) = (place for place in first if isinstance(place, Check))
+    if answers:
+        answer(world.ann, gold.beside, "N")
+    rest = [place for place in first if place != gold.beside]
+    release(world.ann, [place.ticket for place in rest])
+    theirs = claim_questions(world.campaign, world.cleo, 1)
+    assert gold.beside.item in [place.item for place in theirs]
+    release(world.cleo, [place.ticket for place in theirs])
+    for _ in range(2):
+        again, *_ = by_question(claim_questions(world.campaign, world.ann, 50))
+        assert again == (rest if answers else first)
+        claim_questions(world.campaign, world.ben, 1)
+        release(world.ann, [place.ticket for place in rest])
+
+
 @pytest.mark.parametrize("end", ["come again", "late answer"])
 def test_gold_that_others_gave_back_is_free_as_items_are(world, two_golds, end) -> None:
     """Under the tickets that the person knows, and an answer to it counts."""
