@@ -20,7 +20,7 @@ from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.judging.waiting import waiting_items
-from annotation.labelling.queue import Alone, by_template, claim, free_places, lease_end
+from annotation.labelling.queue import MAX_LEASED, Alone, by_template, claim, free_places, lease_end
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
@@ -71,7 +71,8 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
             for template, pks in by_template(campaign, given):
                 move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
         checks = _own_checks(campaign, user)
-    return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])
+    # two claims at once can both add checks; what is above the limit is shown once others are answered
+    return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])[:MAX_LEASED]
 
 
 def _keep_held(campaign: Campaign, checks: list[Check]) -> None:

@@ -36,7 +36,7 @@ from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
 from pooling.graphs.opening import open_graph
 from pooling.models import PooledTriple, SeedTriple
-from tests.annotation.factories import PASSWORD, World, answer, findings, label_all, make_large
+from tests.annotation.factories import PASSWORD, World, answer, claim, findings, label_all, make_large
 
 
 def make_gold(campaign: Campaign, head: int, tail: int, side: str = "tail", known: str = "Y") -> Gold:
@@ -130,6 +130,24 @@ def test_gold_counts_like_slots_so_that_no_number_tells_of_it(world, count) -> N
         assert sum(asked_of(place) != last for place in places) < count <= len(places) <= MAX_LEASED
         sizes.append(len(places))
     assert count < 50 or set(sizes) == {50}
+
+
+def test_a_hand_that_two_claims_overfilled_shows_no_more_than_the_limit(world) -> None:
+    """How far it is above would tell how much of it is gold; all is shown in the end."""
+    large = make_large(world, SIZES, 4)
+    slots = claim(large, world.ann, MAX_LEASED)
+    lease = {"state": "leased", "leased_until": slots[0].leased_until, "template": slots[0].template}
+    for gold in large.golds.all()[:3]:
+        Check.objects.create(
+            campaign=large, kind="gold", person=world.ann, gold=gold, expected="Y", order=slots[0].item.order, **lease
+        )
+    shown, left = set(), []
+    for _ in range(4):
+        left = claim_questions(large, world.ann, MAX_LEASED)
+        assert len(left) == MAX_LEASED
+        shown |= {place.pk for place in left if isinstance(place, Check)}
+        answer(world.ann, left[-1])
+    assert len(shown) == 3
 
 
 @pytest.mark.parametrize("seed", range(4))
