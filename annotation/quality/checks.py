@@ -252,7 +252,7 @@ _OWN = Fixed(
     lambda campaign, person: (
         Check.objects.filter(campaign=campaign, person=person, state__in=[SlotState.FREE, SlotState.LEASED])
         .select_related("gold", "item__triple", "template", "beside__item")
-        .order_by("pk")
+        .order_by("gold_id", "pk")  # not by pk alone: of two in one place, the one that comes again as a new row stays
     )
 )
 

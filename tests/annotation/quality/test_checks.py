@@ -36,7 +36,7 @@ from core.files.artifacts import artifact_path
 from evaluation.labels.qrels import freeze_qrels
 from pooling.graphs.opening import open_graph
 from pooling.models import PooledTriple, SeedTriple
-from tests.annotation.factories import PASSWORD, World, answer, claim, findings, label_all, make_large
+from tests.annotation.factories import PASSWORD, World, answer, claim, findings, label_all, make_large, put_last
 
 
 def make_gold(campaign: Campaign, head: int, tail: int, side: str = "tail", known: str = "Y") -> Gold:
@@ -450,6 +450,26 @@ def test_gold_beside_an_item_that_the_person_kept_comes_again_with_the_others(wo
         assert again == (rest if answers else first)
         claim_questions(world.campaign, world.ben, 1)
         release(world.ann, [place.ticket for place in rest])
+
+
+def test_gold_under_a_new_ticket_keeps_its_place_before_other_gold(world) -> None:
+    """Items never change places, so two candidates that did would both be gold."""
+    set_percent(world, 50)
+    put_last(world.campaign, "tail")
+    for number in range(3):
+        make_gold(world.campaign, open_graph(world.pool.graph).entity_index["p1"], 100 + number)
+    claim_questions(world.campaign, world.ann, 50)
+    mine = Check.objects.filter(person=world.ann)
+    beside = mine.select_related("beside__item").latest("order").beside
+    mine.update(order=beside.item.order, beside=beside)
+    before = claim_questions(world.campaign, world.ann, 50)
+    gold = next(place for place in before if isinstance(place, Check))
+    assert mine.count() > 1
+    release(world.ann, [gold.ticket, beside.ticket])
+    claim_questions(world.campaign, world.ben, 50)
+    after = claim_questions(world.campaign, world.ann, 50)
+    assert not {gold.ticket, beside.ticket} & {place.ticket for place in after}
+    assert [place.asked.triple for place in after] == [place.asked.triple for place in before]
 
 
 @pytest.mark.parametrize("end", ["come again", "late answer"])
