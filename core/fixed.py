@@ -84,7 +84,7 @@ def _stand_in(value: Any, number: int) -> Any:
             return UUID(int=_FIRST_INT + number)
         case datetime():
             return _FIRST_TIME.replace(microsecond=number)
-    raise TypeError(f"{value!r} is no whole number, UUID or time, so the SQL cannot be the same for others")
+    raise TypeError(f"{value!r} is not a whole number, UUID or time: the SQL would differ with it")
 
 
 def _adapted(value: Any) -> Any:

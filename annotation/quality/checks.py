@@ -103,14 +103,13 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
     would find it; if it came alone, whoever gave back all of a question.
     """
     found: dict[int, Item] = {}
-    now = clock.now()
+    lost: dict[int, Item] = {}
     for check in checks if campaign.gold_percent else ():
         given_back = check.state == SlotState.FREE and check.template_id is not None
         if check.gold is None or not check.gold.is_active or not given_back:
             continue
         if check.went_to_others and check.beside is not None:
-            if waiting_items(campaign, user, now=now).filter(pk=check.beside.item_id).exists():
-                found[check.pk] = check.beside.item
+            lost[check.pk] = check.beside.item
             continue
         # near in the order; one that this person was the first to answer tells less of the place of its neighbours
         near = min(
@@ -120,7 +119,11 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
         )
         if near is not None:
             found[check.pk] = near
-    return found
+    if lost:
+        waiting = waiting_items(campaign, user).filter(pk__in={item.pk for item in lost.values()})
+        there = set(waiting.values_list("pk", flat=True))
+        found |= {pk: item for pk, item in lost.items() if item.pk in there}
+    return {check.pk: found[check.pk] for check in checks if check.pk in found}  # in their order
 
 
 class Mine(Alone):

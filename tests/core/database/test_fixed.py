@@ -125,7 +125,7 @@ def test_sql_is_written_once_for_a_connection_and_rows_are_read_each_time(django
 
 @pytest.mark.parametrize("value", [None, True, [1], "text", 1.5])
 def test_values_that_change_the_sql_are_refused(value):
-    with pytest.raises(TypeError, match="is no whole number, UUID or time"):
+    with pytest.raises(TypeError, match="is not a whole number, UUID or time"):
         Fixed(lambda pk: User.objects.filter(pk=pk))(pk=value)
 
 
