@@ -16,6 +16,7 @@ from annotation.enums import Answer, CampaignState, Cause, FlagKind
 from annotation.judging.judgements import live_labels
 from annotation.labelling.disputes import reopening_reasons
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets, disputes_left, label_counts, questions_left
+from annotation.labelling.question import question_of
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
@@ -24,7 +25,6 @@ from annotation.models import Campaign, Check, CheckLabel, Label, Slot
 from annotation.models.slot import ADJUDICATION
 from annotation.permissions import is_adjudicator
 from annotation.quality.annotators import QUICK_MS
-from annotation.quality.checks import question_of
 from annotation.questions.templates import question_text
 from annotation.sources.topics import searched
 from annotation.sources.verified import VerifiedSources, verified

@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.judging.transitions import claimable, move_checks, move_slots, release_slots
 from annotation.judging.waiting import most_disputed, not_seen_by, waiting_disputes, waiting_items
+from annotation.labelling.question import question_of
 from annotation.models import Campaign, Check, Item, Membership, QuestionTemplate, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import newest_templates
@@ -20,7 +21,6 @@ from annotation.release.next_batch import release_when_short
 from core import clock
 from core.fixed import Fixed
 from core.people.roles import CampaignRole
-from pooling.enums import Side
 
 # groups are given out whole, until a person holds this many
 MAX_LEASED = 50
@@ -373,10 +373,8 @@ def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime)
     """Take from others the gold beside `slots` of one question, which `user` takes, as an item there would go: what
     they gave back, and what they hold and whose lease is over.
     """
-    first, taken = slots[0].item, {slot.item_id: slot for slot in slots}
-    triple = first.triple
-    given = {"head": triple.head} if first.side == Side.TAIL else {"tail": triple.tail}
-    golds = campaign.golds.order_by().filter(side=first.side, relation=triple.relation, **given)
+    taken = {slot.item_id: slot for slot in slots}
+    golds = campaign.golds.order_by().filter(**question_of(slots[0].item).lookups())
     had = Q(state=SlotState.FREE, template__isnull=False) | Q(state=SlotState.LEASED, leased_until__lt=now)
     theirs = Check.objects.filter(had, gold__in=golds.values("pk")).exclude(person=user).select_related("beside__item")
     for check in theirs:

@@ -45,6 +45,21 @@ class Gold(models.Model):
         return f"gold {self.pk} ({self.answer})"
 
 
+class Reached(models.Model):
+    """How far a person was given a question: new gold comes only among the candidates after it."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="+", db_index=False)
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    group = models.PositiveIntegerField(help_text="of the items of the question")
+    order = models.PositiveIntegerField(help_text="of the last item that they were given")
+
+    class Meta:
+        constraints = [UniqueConstraint(fields=["campaign", "person", "group"], name="reached_once")]
+
+    def __str__(self) -> str:
+        return f"group {self.group} to {self.order}"
+
+
 class Check(models.Model):
     """One person's gold item or re-check; to annotators it looks like a slot."""
 

@@ -20,8 +20,9 @@ from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.judging.waiting import waiting_items
+from annotation.labelling.question import Question, question_of
 from annotation.labelling.queue import MAX_LEASED, Alone, by_template, claim, free_places, lease_end
-from annotation.models import Campaign, Check, Gold, Item, Judgement, Slot, TrainingQuestion
+from annotation.models import Campaign, Check, Gold, Item, Judgement, Reached, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
 from core.database import held
@@ -34,15 +35,8 @@ from pooling.pools.kernels.filters import TYPES
 
 _GOLD = ("head", "relation", "tail", "answer", "origin", "source_url", "passage")
 GoldRow = tuple[int, int, int, str, str, str, str]  # values of _GOLD
-Question = tuple[str, int, int]  # side, relation, the entity that is not masked
 
 IS_ITEM = "people label this triple, so it cannot be a gold item"
-
-
-def question_of(asked: "Item | Check | Gold") -> Question:
-    """Return what the items of one group have in common."""
-    triple = asked if isinstance(asked, Gold) else asked.triple
-    return asked.side, triple.relation, triple.head if asked.side == Side.TAIL else triple.tail
 
 
 # -- giving them out -----------------------------------------------------------------------------------------
@@ -86,9 +80,7 @@ def _keep_held(campaign: Campaign, checks: list[Check]) -> None:
 
 def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
     """Return the items of the question of a check."""
-    side, relation, entity = question_of(check)
-    given = {"triple__head" if side == Side.TAIL else "triple__tail": entity}
-    return campaign.items.filter(side=side, triple__relation=relation, **given)
+    return campaign.items.filter(**question_of(check).lookups("triple__"))
 
 
 # those that were given to the person
@@ -147,8 +139,9 @@ class Mine(Alone):
     def ahead(self, group: int) -> list[int]:
         """Return the re-checks that come before a group, as a question before it would, drawn by person and group.
 
-        One that is new comes only before a group that nobody held yet, so never for a question that was given back. It
-        keeps that place: given back, it comes again before the same group.
+        One that is new comes only before a group whose free places nobody held yet, and that this person was never
+        given, so never for a question that was given back. It keeps that place: given back, it comes again before the
+        same group.
         """
         if group not in self._groups:
             back = [pk for pk, item in self._rechecks.items() if item.group == group]
@@ -159,7 +152,7 @@ class Mine(Alone):
         left = [pk for pk in self.waiting if pk not in self.orders]
         places = free_places(self.campaign, self.user, group, clock.now()) if left else Slot.objects.none()
         free = list(places.values_list("item", "item__order", "template"))
-        if not free or any(template is not None for _, _, template in free):
+        if not free or any(template is not None for _, _, template in free) or self._reached(group) >= 0:
             return []
         order = min(order for _, order, _ in free)
         # of the group and its re-checks, at most half are re-checks
@@ -174,22 +167,25 @@ class Mine(Alone):
         """Return what fits of a group and its gold, in the order in which it is shown, so that the hand never exceeds
         its limit; gold that does not fit is due with the other slots.
         """
-        drawn = self._draw_gold(slots, len(slots[:room])) if slots and self.campaign.gold_percent else []
+        drawn = self._draw_gold(slots, len(slots[:room]), back) if slots and self.campaign.gold_percent else []
         places: list[tuple[int, int, Slot | int | Gold]] = [(slot.item.order, 2, slot) for slot in slots]
         places += [(self._checks[pk].order, 0, pk) for pk in back]
         places += [(order, 1, gold) for gold, order in drawn]
         shown = [place for _, _, place in sorted(places, key=lambda entry: entry[:2])[:room]]
         mine = [place for place in shown if isinstance(place, Slot)]
         new = [self._give(gold, order, mine or slots) for gold, order in drawn if gold in shown]
+        self._reach(mine)
         return mine, [self._give_again(place, slots) for place in shown if isinstance(place, int)] + new
 
-    def _draw_gold(self, slots: list[Slot], taken: int) -> list[tuple[Gold, int]]:
-        """Return gold for free slots of one question, each with its order; `taken`: how many of them are taken.
+    def _draw_gold(self, slots: list[Slot], taken: int, back: Collection[int]) -> list[tuple[Gold, int]]:
+        """Return gold for new slots of one question, each with its order.
 
-        It is due with slots that nobody held before. What was given back comes again without gold beside what it had:
-        a candidate that is new in a question which the person knows would be gold. Gold is given out only among the
-        candidates of its own question: a question of its own would be recognised by its size. What is due waits for a
-        question that has gold. Each person gets each gold item once.
+        `taken`: how many of them are taken; `back`: checks that come again with them.
+
+        It is due with slots of items after the last that this person was given of the question. What was given back
+        comes again without gold beside what it had: a candidate that is new in a question which the person knows
+        would be gold. Gold is given out only among the candidates of its own question: a question of its own would be
+        recognised by its size. What is due waits for a question that has gold. Each person gets each gold item once.
         """
         question = question_of(slots[0].item)
         fitting = [gold for gold in self._unseen if question_of(gold) == question]
@@ -197,10 +193,11 @@ class Mine(Alone):
             return []
         seed, user = self.campaign.seed, self.user
         fitting.sort(key=lambda gold: _digest(seed, user.pk, gold.pk))
-        fresh = [slot for slot in slots if slot.template_id is None]  # a claim sets it, and it stays
+        reached = self._reached(slots[0].item.group)
+        fresh = [slot for slot in slots if slot.item.order > reached]
         if not fresh:
             return []
-        due = _gold_due(self.campaign, user, fresh[0], taken, self._drawn)
+        due = _gold_due(self.campaign, user, fresh[0], taken, [*self._drawn, *back])
         # where a check can be put: before each candidate, or after the last; twice where another check was put, so
         # that every sequence of checks and candidates is as likely
         orders = [slot.item.order for slot in fresh]
@@ -211,6 +208,17 @@ class Mine(Alone):
             gaps.append(order)
             drawn.append((gold, order))
         return drawn
+
+    def _reached(self, group: int) -> int:
+        order = _REACHED.first(campaign=self.campaign.pk, person=self.user.pk, group=group)
+        return -1 if order is None else order
+
+    def _reach(self, slots: list[Slot]) -> None:
+        """Remember how far this person is with a question: slots that are given back keep no trace of who had them."""
+        if slots and (order := slots[-1].item.order) > self._reached(group := slots[0].item.group):
+            far = Reached(campaign=self.campaign, person=self.user, group=group, order=order)
+            key = ["campaign", "person", "group"]
+            Reached.objects.bulk_create([far], update_conflicts=True, unique_fields=key, update_fields=["order"])
 
     @cached_property
     def _unseen(self) -> list[Gold]:
@@ -246,6 +254,13 @@ class Mine(Alone):
         return Check.objects.create(**fields, beside=slot).pk
 
 
+_REACHED = Fixed(
+    lambda campaign, person, group: Reached.objects.filter(campaign=campaign, person=person, group=group).values_list(
+        "order", flat=True
+    )
+)
+
+
 def _own_checks(campaign: Campaign, user: User) -> list[Check]:
     """Return the checks that this person holds, or could be given."""
     return _OWN(campaign=campaign.pk, person=user.pk)
@@ -273,12 +288,12 @@ def _in_order(slots: list[Slot], checks: list[Check]) -> list[Slot | Check]:
 def _gold_due(campaign: Campaign, user: User, slot: Slot, more: int, drawn: Collection[int]) -> int:
     """Return how many more gold items this person should have; the fraction is drawn, by person and slot.
 
-    `more`: slots that they are taking now; `drawn`: ids of checks that they are given with it.
+    `more`: slots that they are taking now; `drawn`: ids of checks that they are given with these.
     """
     given = Slot.objects.filter(annotator=user, item__campaign=campaign, number__in=PLACES).count() + more
     went = Q(state=SlotState.FREE, beside__annotator__isnull=False) & ~Q(beside__annotator=user)
-    mine = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD).exclude(went)
-    due = given * campaign.gold_percent / 100 - mine.filter(_HAD | Q(pk__in=drawn)).count()
+    mine = Check.objects.filter(campaign=campaign, person=user, kind=CheckKind.GOLD)
+    due = given * campaign.gold_percent / 100 - mine.filter((_HAD & ~went) | Q(pk__in=drawn)).count()
     return max(0, math.floor(due + _digest(campaign.seed, user.pk, slot.pk) / 2**64))
 
 
@@ -387,14 +402,14 @@ def _add_gold(campaign: Campaign, rows: Sequence[GoldRow], by: User | None) -> G
 def _asked(campaign: Campaign) -> set[Question]:
     """Return the questions that people are asked."""
     rows = campaign.items.values_list("side", "triple__relation", "triple__head", "triple__tail")
-    return {(side, relation, head if side == Side.TAIL else tail) for side, relation, head, tail in rows}
+    return {Question(side, relation, head if side == Side.TAIL else tail) for side, relation, head, tail in rows}
 
 
 def _side(triple: tuple[int, int, int], asked: set[Question]) -> str:
     """Return the side of the asked question that has this triple as a candidate; empty if there is none."""
     head, relation, tail = triple
     sides = ((Side.TAIL, head), (Side.HEAD, tail))
-    return next((side.value for side, given in sides if (side.value, relation, given) in asked), "")
+    return next((side.value for side, given in sides if Question(side.value, relation, given) in asked), "")
 
 
 def set_gold_active(campaign: Campaign, ids: Collection[int], active: bool, *, by: User | None = None) -> int:

@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib import import_module
 from itertools import groupby
 from uuid import uuid4
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.errors import CampaignError
@@ -18,7 +20,7 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import label_counts
 from annotation.labelling.queue import MAX_LEASED, claim_disputed, release, renew
 from annotation.labelling.submit import change
-from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Slot, SurplusLabel
+from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Reached, Slot, SurplusLabel
 from annotation.people.accounts import add_person
 from annotation.quality.checks import (
     Question,
@@ -375,9 +377,7 @@ def test_gold_goes_with_its_question_when_others_take_it(world, two_golds) -> No
     assert gone in lost
     late = answer(world.ann, gone, "Y")  # from a page that was left open
     assert late.is_surplus and late.label.reason == "late"
-    assert [result.asked for result in gold_report([gone.gold])] == [
-        1
-    ]  # Cleo has it; Ben has slots that were held before
+    assert [result.asked for result in gold_report([gone.gold])] == [2]  # Ben and Cleo have it
 
 
 def test_gold_that_went_comes_again_with_its_question_as_another_check(world, two_golds) -> None:
@@ -456,7 +456,7 @@ def test_gold_under_a_new_ticket_keeps_its_place_before_other_gold(world) -> Non
     """Items never change places, so two candidates that did would both be gold."""
     set_percent(world, 50)
     put_last(world.campaign, "tail")
-    for number in range(3):
+    for number in range(4):
         make_gold(world.campaign, open_graph(world.pool.graph).entity_index["p1"], 100 + number)
     claim_questions(world.campaign, world.ann, 50)
     mine = Check.objects.filter(person=world.ann)
@@ -470,6 +470,40 @@ def test_gold_under_a_new_ticket_keeps_its_place_before_other_gold(world) -> Non
     after = claim_questions(world.campaign, world.ann, 50)
     assert not {gold.ticket, beside.ticket} & {place.ticket for place in after}
     assert [place.asked.triple for place in after] == [place.asked.triple for place in before]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("before", "after"), [(0, 50), (10, 10), (30, 30)])
+def test_question_that_was_given_back_brings_no_further_gold(world, monkeypatch, before, after, seed) -> None:
+    """Also when others took a part, and what comes again comes by the other place of an item."""
+    large = make_large(world, [6] * 5, 9)
+    Campaign.objects.update(gold_percent=before, seed=seed)
+    large.refresh_from_db()
+    large.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    first = claim_questions(large, world.ann, 30)
+    known = {place.asked.triple for place in first}
+    Campaign.objects.update(gold_percent=after)
+    large.refresh_from_db()
+    release(world.ann, [place.ticket for place in first])
+    monkeypatch.setattr("annotation.labelling.queue.MAX_LEASED", 14)
+    claim_questions(large, world.ben, 14)
+    monkeypatch.undo()
+    again = claim_questions(large, world.ann, 50)
+    old = {asked_of(place) for place in first}
+    assert {place.asked.triple for place in again if asked_of(place) in old} <= known
+    assert len(again) > 20
+
+
+def test_migration_remembers_what_people_were_given_before(world, two_golds) -> None:
+    """By what they have, and by gold that came with what they gave back."""
+    places = claim_questions(world.campaign, world.ann, 50)
+    release(world.ann, [place.ticket for place in places])
+    claim_questions(world.campaign, world.ben, 1)
+    rows = set(Reached.objects.values_list("campaign", "person", "group", "order"))
+    assert len(rows) == 3
+    Reached.objects.all().delete()
+    import_module("annotation.migrations.0023_reached").remember(apps, connection.schema_editor())
+    assert set(Reached.objects.values_list("campaign", "person", "group", "order")) == rows
 
 
 @pytest.mark.parametrize("end", ["come again", "late answer"])
@@ -776,3 +810,22 @@ def test_rechecks_come_before_questions_that_are_new_at_most_half(world, size: i
         assert count != 1 or {"c", "s" * size} == set(claims)
         drawn.update(len(run) for run in asked.rstrip("c").split("s" * size)[:3])
     assert set(drawn) == set(range(most + 1))
+
+
+def test_question_that_others_took_after_it_was_given_back_brings_no_recheck(world) -> None:
+    """It comes by the other place of each item, which nobody had yet."""
+    large = make_large(world, [2] * 18, 0)
+    for user in (world.ben, world.cleo):
+        large.members.create(person=user, role="annotator")
+        for place in claim_questions(large, user, 8):
+            answer(user, place, "Y")
+    for large.seed in range(4):
+        with transaction.atomic():
+            first = claim_questions(large, world.ann, 8)
+            draw_recheck(large, world.ann, 8)
+            release(world.ann, [place.ticket for place in first])
+            assert {place.item for place in claim_questions(large, world.ben, 8)} == {place.item for place in first}
+            again = claim_questions(large, world.ann, 8)
+            assert kinds(again) == "s" * 8 and not {place.ticket for place in again} & {place.ticket for place in first}
+            assert [place.item for place in again] == [place.item for place in first]
+            transaction.set_rollback(True)
