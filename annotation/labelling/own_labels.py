@@ -152,10 +152,16 @@ def questions_left(user: User, campaign: Campaign) -> int:
     if may_release(campaign):
         left += campaign.pool.triples.filter(reason=TO_PEOPLE, item=None).count()
     checks = Check.objects.filter(campaign=campaign, person=user)
-    waiting = list(checks.filter(state__in=[SlotState.FREE, SlotState.LEASED]).values_list("kind", "state", "gold"))
-    rechecks = sum(kind == CheckKind.RECHECK for kind, _, _ in waiting)
-    gold_in_hand = [gold for kind, state, gold in waiting if (kind, state) == (CheckKind.GOLD, SlotState.LEASED)]
-    # gold in hand keeps the rest of the gold in the number: a fall before it is answered would show it
+    waiting = checks.filter(state__in=[SlotState.FREE, SlotState.LEASED]).select_related("beside")
+    golds = [check for check in waiting if check.kind == CheckKind.GOLD]
+    rechecks = len(waiting) - len(golds)
+    # in hand, or given back: then it comes again, unless others took what is beside it
+    gold_in_hand = [
+        check.gold_id
+        for check in golds
+        if check.state == SlotState.LEASED or (check.template_id is not None and not check.went_to_others)
+    ]
+    # it keeps the rest of the gold in the number: a fall before it is answered would show it
     if not left and not gold_in_hand:
         return rechecks
     left += rechecks

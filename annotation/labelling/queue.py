@@ -40,13 +40,6 @@ class Taken(NamedTuple):
         return len(self.slots) + len(self.alone)
 
 
-class Claimed(NamedTuple):
-    """What a person holds after a claim, in order; of what they alone can take, the ids of what is new."""
-
-    slots: list[Slot]
-    alone: frozenset[int]
-
-
 class Alone:
     """What one person alone can take, by id: here nothing. It comes with slots, counts as they do, and hides there."""
 
@@ -61,11 +54,21 @@ class Alone:
         """Return what fits of the free slots of a group, those of `returns` that come `back` with it, and more."""
         return slots[:room], ()
 
+    def is_as_read(self) -> bool:
+        """Return whether it is what it was, so that no other claim of this person came between."""
+        return True
+
+    def look(self) -> None:
+        """Read it again: from now to the end of the transaction no other claim of this person changes it."""
+
+    def give(self, ids: Collection[int]) -> None:
+        """Give what a claim took; it is counted in `held` from now on."""
+
 
 def claim(
     campaign: Campaign, user: User, count: int, alone: Alone | None = None, *, now: datetime | None = None
-) -> Claimed:
-    """Lease slots to an annotator until `count` are held, with what is theirs `alone`.
+) -> list[Slot]:
+    """Lease slots to an annotator until `count` are held, with what is theirs `alone`; return the slots they hold.
 
     Questions are given out whole. Items assigned to the person come first, then items with one label, then groups in
     the seeded random order. An item on which the person has a slot is not offered again. Item, triple and question
@@ -74,35 +77,35 @@ def claim(
     now, alone = now or clock.now(), alone or Alone()
     count = min(count, MAX_LEASED)
     if campaign.state == CampaignState.CLOSED:
-        return Claimed([], frozenset())
-    slots, taken = _claim(campaign, user, count, alone, frozenset(), now)
-    mine = taken.alone
-    while len(slots) + alone.held + len(mine) < count and release_when_short(
+        return []
+    slots, taken = _claim(campaign, user, count, alone, now)
+    while len(slots) + alone.held < count and release_when_short(
         campaign, waiting_items(campaign, user, now=now).exists
     ):
-        slots, taken = _claim(campaign, user, count, alone, mine, now)
-        mine |= taken.alone
+        slots, taken = _claim(campaign, user, count, alone, now)
         if slots and not taken.slots:
             break  # others are taking what is left
-    return Claimed(slots, mine)
+    return slots
 
 
-def _claim(
-    campaign: Campaign, user: User, count: int, alone: Alone, had: frozenset[int], now: datetime
-) -> tuple[list[Slot], Taken]:
-    """Lease from what is released. `had`: of what is theirs alone, what they got just now."""
+def _claim(campaign: Campaign, user: User, count: int, alone: Alone, now: datetime) -> tuple[list[Slot], Taken]:
+    """Lease from what is released."""
     slots = slots_in_hand(campaign, user, PLACES)
-    if len(slots) + alone.held + len(had) >= count and all(_runs_long(campaign, slot, now) for slot in slots):
-        return slots, Taken()  # the most frequent claim by far: one query, and nothing is locked
+    enough = len(slots) + alone.held >= count and all(_runs_long(campaign, slot, now) for slot in slots)
+    if enough and alone.is_as_read():
+        return slots, Taken()  # the most frequent claim by far: few queries, and nothing is locked
     for wait in (False, True):
         # skip rows that another claim is taking; wait for them only when nothing else is left
         taken = Taken()
         try:
             with transaction.atomic():
                 one_by_one(user)
-                held = _renew_held(campaign, user, PLACES, now) + alone.held + len(had)
+                alone.look()
+                held = _renew_held(campaign, user, PLACES, now) + alone.held
                 if held < count and campaign.state == CampaignState.OPEN:
-                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, alone, had, now, wait)
+                    taken = _take_groups(campaign, user, count - held, MAX_LEASED - held, alone, now, wait)
+                    if taken.alone:
+                        alone.give(taken.alone)
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person took the other slot of an item in another tab: look again
@@ -259,13 +262,12 @@ def _locked(slots: QuerySet[Slot], wait: bool) -> QuerySet[Slot]:
 
 
 def _take_groups(
-    campaign: Campaign, user: User, wanted: int, room: int, alone: Alone, had: frozenset[int], now: datetime, wait: bool
+    campaign: Campaign, user: User, wanted: int, room: int, alone: Alone, now: datetime, wait: bool
 ) -> Taken:
-    """Lease whole groups until `wanted` are taken, with what is the person's alone but for what they `had`."""
+    """Lease whole groups until `wanted` are taken, with what is the person's alone."""
     taken = Taken()
     passed: list[int] = []
-    returns = {pk: item for pk, item in alone.returns.items() if pk not in had}
-    places = {item.pk for item in returns.values()}
+    places = {item.pk for item in alone.returns.values()}
     while taken.number < wanted:
         waiting = waiting_items(campaign, user, now=now)
         if places:
@@ -273,12 +275,12 @@ def _take_groups(
         group = _next_group(campaign, waiting.exclude(group__in=passed), user, places)
         if group is None:
             break
-        before = [pk for pk in alone.ahead(group) if pk not in had]
+        before = list(alone.ahead(group))
         taken |= Taken(alone=frozenset(before[: wanted - taken.number]))
         if taken.number >= wanted:
             break
         passed.append(group)
-        back = [pk for pk, item in returns.items() if item.group == group and pk not in before]
+        back = [pk for pk, item in alone.returns.items() if item.group == group and pk not in before]
         taken |= _take_group(campaign, user, group, back, room - taken.number, alone, now, wait)
         if wait and taken.slots:
             break  # a claim that waits must hold nothing that others wait for
@@ -364,7 +366,7 @@ def _take_group(
     for slot in _locked(free.order_by("item__order", "number"), wait):
         places.setdefault(slot.item_id, slot)
     slots, mine = alone.among(list(places.values()), back, room)
-    if slots and campaign.gold_percent:
+    if slots:
         _lose_gold(campaign, user, slots, now)
     return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
 

@@ -49,24 +49,15 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     """
     if campaign.state == CampaignState.CLOSED:
         return []
-    checks = _own_checks(campaign, user)
-    _keep_held(campaign, checks)
-    mine = Mine(campaign, user, checks)
-    slots, taken = claim(campaign, user, count, mine)
+    mine = Mine(campaign, user)
+    _keep_held(campaign, mine.checks)
+    slots = claim(campaign, user, count, mine)
     # re-checks that were never given come also where the queue has no more
-    rest = [pk for pk in mine.waiting if pk not in taken]
-    wanted = [*taken, *rest[: max(0, count - mine.held - len(slots) - len(taken))]]
-    if campaign.state == CampaignState.OPEN and wanted:
+    if campaign.state == CampaignState.OPEN and (rest := mine.waiting[: max(0, count - mine.held - len(slots))]):
         with transaction.atomic():
-            for pk in taken & mine.orders.keys():
-                Check.objects.filter(pk=pk, state=SlotState.FREE).update(order=mine.orders[pk])
-            given = Check.objects.filter(pk__in=wanted).select_related("gold", "item__triple")
-            until = lease_end(campaign, clock.now())
-            for template, pks in by_template(campaign, given):
-                move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
-        checks = _own_checks(campaign, user)
+            mine.give(rest)
     # two claims at once can both add checks; what is above the limit is shown once others are answered
-    return _in_order(slots, [check for check in checks if check.state == SlotState.LEASED])[:MAX_LEASED]
+    return _in_order(slots, [check for check in mine.checks if check.state == SlotState.LEASED])[:MAX_LEASED]
 
 
 def _keep_held(campaign: Campaign, checks: list[Check]) -> None:
@@ -92,21 +83,29 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
     question.
 
     It comes again when the item beside it would. If it stayed away, whoever gave back one candidate after the other
-    would find it; if it came alone, whoever gave back all of a question.
+    would find it; if it came alone, whoever gave back all of a question. So it comes also where the manager took it
+    out meanwhile, or wants no more gold.
     """
     found: dict[int, Item] = {}
     lost: dict[int, Item] = {}
-    for check in checks if campaign.gold_percent else ():
+    for check in checks:
         given_back = check.state == SlotState.FREE and check.template_id is not None
-        if check.gold is None or not check.gold.is_active or not given_back:
+        if check.gold is None or not given_back:
             continue
         if check.went_to_others and check.beside is not None:
             lost[check.pk] = check.beside.item
             continue
-        # near in the order; one that this person was the first to answer tells less of the place of its neighbours
+        # of its batch, and near in the order; one that this person was the first to answer tells less of the place of
+        # its neighbours
+        group = None if check.beside is None else check.beside.item.group
         near = min(
             _items_beside(campaign, check),
-            key=lambda item: (item.started_by_id == user.pk, abs(item.order - check.order), item.order),
+            key=lambda item: (
+                item.group != group,
+                item.started_by_id == user.pk,
+                abs(item.order - check.order),
+                item.order,
+            ),
             default=None,
         )
         if near is not None:
@@ -121,20 +120,45 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
 class Mine(Alone):
     """The checks of one person: gold among the candidates of a question, re-checks before one."""
 
-    def __init__(self, campaign: Campaign, user: User, checks: Collection[Check]) -> None:
+    def __init__(self, campaign: Campaign, user: User) -> None:
         self.campaign, self.user = campaign, user
-        self.held = sum(check.state == SlotState.LEASED for check in checks)
-        free = [check for check in checks if check.kind == CheckKind.RECHECK and check.state == SlotState.FREE]
-        self.waiting = [check.pk for check in free if check.template_id is None]
         self.orders: dict[int, int] = {}  # the places of those of `waiting` that have one
+        self._read()
+
+    def _read(self) -> None:
+        """Read the checks that this person holds, or could be given."""
+        self.checks = _own_checks(self.campaign, self.user)
+        self.held = sum(check.state == SlotState.LEASED for check in self.checks)
+        free = [check for check in self.checks if check.kind == CheckKind.RECHECK and check.state == SlotState.FREE]
+        self.waiting = [check.pk for check in free if check.template_id is None]
+
+    def is_as_read(self) -> bool:
+        before = self.checks
+        self._read()
+        return [(check.pk, check.state) for check in self.checks] == [(check.pk, check.state) for check in before]
+
+    def look(self) -> None:
+        self._read()
+        self._checks = {check.pk: check for check in self.checks}
+        self.orders = {}
+        free = [check for check in self.checks if check.item is not None and check.state == SlotState.FREE]
         back = [check for check in free if check.template_id is not None]
         orders = [check.order for check in back]
-        items = {item.order: item for item in campaign.items.filter(order__in=orders)} if back else {}
+        items = {item.order: item for item in self.campaign.items.filter(order__in=orders)} if back else {}
         self._rechecks = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
-        self.returns = _returns(campaign, user, checks) | self._rechecks
-        self._checks = {check.pk: check for check in checks}
+        self.returns = _returns(self.campaign, self.user, self.checks) | self._rechecks
         self._drawn: list[int] = []
         self._groups: dict[int, list[int]] = {}
+        vars(self).pop("_unseen", None)
+
+    def give(self, ids: Collection[int]) -> None:
+        for pk in self.orders.keys() & set(ids):
+            Check.objects.filter(pk=pk, state=SlotState.FREE).update(order=self.orders[pk])
+        given = Check.objects.filter(pk__in=ids).select_related("gold", "item__triple")
+        until = lease_end(self.campaign, clock.now())
+        for template, pks in by_template(self.campaign, given):
+            move_checks(Check.objects.filter(pk__in=pks), "claim", template=template, leased_until=until)
+        self._read()
 
     def ahead(self, group: int) -> list[int]:
         """Return the re-checks that come before a group, as a question before it would, drawn by person and group.
@@ -174,7 +198,8 @@ class Mine(Alone):
         shown = [place for _, _, place in sorted(places, key=lambda entry: entry[:2])[:room]]
         mine = [place for place in shown if isinstance(place, Slot)]
         new = [self._give(gold, order, mine or slots) for gold, order in drawn if gold in shown]
-        self._reach(mine)
+        if mine or new:  # with gold alone they were given the question, and of its items none
+            self._reach(mine[-1].item if mine else slots[0].item, len(mine) > 0)
         return mine, [self._give_again(place, slots) for place in shown if isinstance(place, int)] + new
 
     def _draw_gold(self, slots: list[Slot], taken: int, back: Collection[int]) -> list[tuple[Gold, int]]:
@@ -201,9 +226,10 @@ class Mine(Alone):
         # where a check can be put: before each candidate, or after the last; twice where another check was put, so
         # that every sequence of checks and candidates is as likely
         orders = [slot.item.order for slot in fresh]
-        gaps = [*orders, orders[-1] + 1]
+        last = max((check.order for check in self.checks if check.gold and question_of(check) == question), default=-1)
+        gaps = [order for order in (*orders, orders[-1] + 1) if order > last]  # after gold that they know
         drawn = []
-        for gold in fitting[:due]:
+        for gold in fitting[: due if gaps else 0]:
             order = gaps[_digest(seed, user.pk, gold.pk, 1) % len(gaps)]
             gaps.append(order)
             drawn.append((gold, order))
@@ -213,10 +239,14 @@ class Mine(Alone):
         order = _REACHED.first(campaign=self.campaign.pk, person=self.user.pk, group=group)
         return -1 if order is None else order
 
-    def _reach(self, slots: list[Slot]) -> None:
-        """Remember how far this person is with a question: slots that are given back keep no trace of who had them."""
-        if slots and (order := slots[-1].item.order) > self._reached(group := slots[0].item.group):
-            far = Reached(campaign=self.campaign, person=self.user, group=group, order=order)
+    def _reach(self, item: Item, given: bool) -> None:
+        """Remember how far this person is with a question: slots that are given back keep no trace of who had them.
+
+        `given`: up to this item; otherwise to the place before it.
+        """
+        order = item.order if given else max(0, item.order - 1)
+        if order > self._reached(item.group):
+            far = Reached(campaign=self.campaign, person=self.user, group=item.group, order=order)
             key = ["campaign", "person", "group"]
             Reached.objects.bulk_create([far], update_conflicts=True, unique_fields=key, update_fields=["order"])
 

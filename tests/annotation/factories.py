@@ -190,7 +190,7 @@ def answer(user: User, slot: Slot, given: str = "Y", **more: Any) -> SubmitResul
 
 def claim(campaign: Campaign, user: User, count: int = 8, *, now: datetime | None = None) -> list[Slot]:
     """Claim and return all held slots."""
-    return queue.claim(campaign, user, count, now=now).slots
+    return queue.claim(campaign, user, count, now=now)
 
 
 def slot_for(campaign: Campaign, user: User, item: Item | int) -> Slot:

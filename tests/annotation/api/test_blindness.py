@@ -22,9 +22,11 @@ from annotation.labelling.submit import submit
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
+from annotation.quality import checks
 from annotation.quality.checks import draw_recheck
 from core.people.tokens import create_token
 from pooling.graphs.opening import open_graph
+from pooling.models import PooledTriple
 from tests.annotation.api.calls import (
     CLAIM,
     DECIDE,
@@ -404,6 +406,96 @@ def test_gold_given_back_is_not_due_twice(world, ann) -> None:
     for _ in range(3):
         assert again(ann, url, [item["slot"] for item in held], len(held)) == held
     assert Check.objects.count() == len(golds)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"percent": 0}])
+def test_gold_that_was_given_back_comes_again_where_no_more_is_wanted(world, ann, change) -> None:
+    """The manager took it out, or wants no more gold: what stayed away then was gold."""
+    url, held, _ = many_with_gold(world, ann)
+    if "percent" in change:
+        Campaign.objects.update(gold_percent=0)
+    else:
+        Gold.objects.update(**change)
+    progress = PROGRESS.replace("p1", "large")
+    left = ann.get(progress).json()["left"]
+    for item in held:
+        assert post(ann, RELEASE, {"slots": [item["slot"]]}).json() == {"slots": 1}
+        assert ann.get(progress).json()["left"] == left
+        assert post(ann, url, {"count": len(held)}).json()["items"] == held
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_gold_of_the_second_part_of_a_question_comes_after_the_first_part(world, ann, monkeypatch, seed) -> None:
+    """Gold that was the last in hand is before the first item of the second part; other gold could come before it."""
+    make_large(world, [14], 6)
+    Campaign.objects.update(gold_percent=50, seed=seed)
+    monkeypatch.setattr("annotation.labelling.queue.MAX_LEASED", 8)
+    url = CLAIM.replace("p1", "large")
+    first = post(ann, url, {"count": 8}).json()["items"]
+    for item in first[:4]:
+        assert post(ann, SUBMIT, given(item)).status_code == 201
+    second = post(ann, url, {"count": 8}).json()["items"]
+    assert (second[:4], len(second)) == (first[4:], 8)
+
+
+def test_gold_that_was_given_back_comes_in_the_order_of_its_batch(world, ann) -> None:
+    """The rest of its question is answered, and a later batch asks the same question."""
+    large = make_large(world, [3] * 4, 1, every=1)
+    Campaign.objects.update(gold_percent=50)
+    url = CLAIM.replace("p1", "large")
+    held = post(ann, url, {"count": 50}).json()["items"]
+    gold = Check.objects.filter(state="leased").order_by("order").first()
+    key = next(item["group"] for item in held if item["slot"] == str(gold.ticket))
+    asked = [item for item in held if item["group"] == key]
+    after = [item["slot"] for item in held[held.index(asked[-1]) + 1 :]]
+    assert len(asked) == 4 and after
+    triple = PooledTriple.objects.create(pool=large.pool, head=15, relation=0, tail=gold.gold.tail, depth=1)
+    later = Item.objects.create(campaign=large, triple=triple, group=99, order=500, side="head")
+    Slot.objects.bulk_create(Slot(item=later, number=number) for number in (1, 2))
+    for last in asked:
+        with transaction.atomic():
+            for item in asked:
+                if item != last:
+                    assert post(ann, SUBMIT, given(item)).status_code == 201
+            post(ann, RELEASE, {"slots": [last["slot"], *after]})
+            kept = len(held) - len(asked) - len(after)
+            assert last["slot"] in [item["slot"] for item in post(ann, url, {"count": kept + 1}).json()["items"]]
+            transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("other", [1, 8, 20])
+def test_of_two_claims_at_once_each_shows_gold_with_its_question(world, ann, monkeypatch, count, other) -> None:
+    """One that began before the other took something showed the items of both, and gold only if it took any."""
+    make_large(world, [4] * 6, 4, every=1)
+    Campaign.objects.update(gold_percent=50)
+    url = CLAIM.replace("p1", "large")
+    keep, seen = checks._keep_held, []
+
+    def in_another_tab(*args: Any) -> None:
+        monkeypatch.setattr(checks, "_keep_held", keep)
+        seen.append(post(ann, url, {"count": other}).json()["items"])
+        keep(*args)
+
+    monkeypatch.setattr(checks, "_keep_held", in_another_tab)
+    seen.append(post(ann, url, {"count": count}).json()["items"])
+    assert seen[1][: len(seen[0])] == seen[0]
+    assert (seen[1] == seen[0]) == (count <= len(seen[0]))
+
+
+def test_what_is_left_stays_when_the_last_question_is_given_back(world, ann, gold) -> None:
+    """It fell to 0 for gold, which came again all the same."""
+    items = claimed(ann)
+    for last in items:
+        with transaction.atomic():
+            for item in items:
+                if item != last:
+                    assert post(ann, SUBMIT, given(item)).status_code == 201
+            assert post(ann, RELEASE, {"slots": [last["slot"]]}).json() == {"slots": 1}
+            assert ann.get(PROGRESS).json()["left"] == 1
+            assert own_progress(world.ann)[0].has_questions
+            assert claimed(ann) == [last]
+            transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize("place", [0, 6])
