@@ -5,7 +5,7 @@ from typing import TypeGuard
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from annotation.errors import ConsentNeeded
 from annotation.models import Campaign, Membership
@@ -46,9 +46,11 @@ def has_consented(user: Person, campaign: Campaign) -> bool:
 def check_may_work(user: Person, campaign: Campaign, right: Right, page: str = "") -> None:
     """Raise PermissionDenied without the right, and ConsentNeeded, with the page they came for, before consent.
 
-    It asks what `has_right_in` and `has_consented` ask, in one query.
+    It asks what `has_right_in` and `has_consented` ask, in one query, or none after `visible_campaign`.
     """
-    roles = dict(_ROLES(campaign=campaign.pk, person=user.pk)) if is_person(user) else {}
+    of, roles = getattr(campaign, "_roles", (None, {}))
+    if of != user.pk:
+        roles = dict(_ROLES(campaign=campaign.pk, person=user.pk)) if is_person(user) else {}
     if can_evaluate(user) or not roles.keys() & set(roles_with(right)):
         raise PermissionDenied
     if campaign.personal_data and not any(roles.values()):
@@ -63,10 +65,15 @@ def visible_campaigns(user: Person) -> QuerySet[Campaign]:
 
 
 def visible_campaign(user: Person, pk: int) -> Campaign | None:
-    """Return this one of `visible_campaigns`, or None."""
+    """Return this one of `visible_campaigns`, or None; a member's roles are read with it, for `check_may_work`."""
     if not is_person(user):
         return None
-    return _ONE.first(pk=pk) if can_evaluate(user) else _ONE_OF_MEMBER.first(pk=pk, person=user.pk)
+    if can_evaluate(user):
+        return _ONE.first(pk=pk)
+    rows = _ONE_OF_MEMBER(pk=pk, person=user.pk)  # one for each role
+    for campaign in rows[:1]:
+        campaign._roles = user.pk, {row.role: row.consented_at for row in rows}  # type: ignore[attr-defined]
+    return next(iter(rows), None)
 
 
 def _campaigns() -> QuerySet[Campaign]:
@@ -78,4 +85,10 @@ def _of_member(person: int) -> QuerySet[Campaign]:
 
 
 _ONE = Fixed(lambda pk: _campaigns().filter(pk=pk))
-_ONE_OF_MEMBER = Fixed(lambda pk, person: _of_member(person).filter(pk=pk))
+_ONE_OF_MEMBER = Fixed(
+    lambda pk, person: (
+        _campaigns()
+        .filter(pk=pk, members__person=person)
+        .annotate(role=F("members__role"), consented_at=F("members__consented_at"))
+    )
+)

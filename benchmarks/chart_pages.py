@@ -79,7 +79,7 @@ def session_of_a_manager() -> str:
     user = next(one for one in get_user_model().objects.order_by("pk") if can_manage(one))
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "config.sign_in.Accounts"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
     session.create()
     return str(session.session_key)

@@ -104,7 +104,7 @@ def make_people(campaign: Campaign | None, count: int, role: str = "annotator", 
         user.save()
         add_person(user.username, role, campaign, consented=campaign is not None)
         client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client.force_login(user, backend="config.sign_in.Accounts")
         people.append(Person(user.username, client.cookies[settings.SESSION_COOKIE_NAME].value))
     return people
 

@@ -120,7 +120,7 @@ if not PASSWORD_SIGN_IN:
 # The last one is that of every session.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend" if PASSWORD_SIGN_IN else "config.sign_in.NoPassword",
+    "config.sign_in.Accounts" if PASSWORD_SIGN_IN else "config.sign_in.NoPassword",
 ]
 AXES_FAILURE_LIMIT = "config.sign_in.tries"
 AXES_COOLOFF_TIME = 0.25  # hours
@@ -231,6 +231,7 @@ X_FRAME_OPTIONS = "DENY"
 TRUSTED_PROXIES = read_proxies(os.environ.get("TRUSTED_PROXIES", ""))
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 HTTPS = PRODUCTION and os.environ.get("INSECURE_COOKIES") != "1"
+SESSION_ENGINE = "core.people.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 # Without a trusted proxy nobody tells the site that a request came by https: a redirect would never end.
 SECURE_SSL_REDIRECT = HTTPS and os.environ.get("HTTPS_REDIRECT", "1" if TRUSTED_PROXIES else "0") == "1"

@@ -13,12 +13,15 @@ from axes.models import AccessAttempt, AccessLog
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.forms import AuthenticationForm, UsernameField
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView, redirect_to_login
 from django.db.models import Sum
 from django.db.models.signals import pre_save
 from django.dispatch import receiver
 from django.forms import TextInput
 from django.http import Http404, HttpRequest, HttpResponse
+
+from core.people.roles import read_person
 
 TRIES = 10  # wrong passwords from one address for one name
 GUESSED = 30  # wrong passwords for a name from everywhere, after which each new address has only FEW
@@ -27,7 +30,15 @@ NAMES = 20  # names tried with wrong passwords from one address, after which it 
 ADD_MANAGER = "manage.py add_person NAME --role manager"  # the same in every language
 
 
-class NoPassword(ModelBackend):
+class Accounts(ModelBackend):
+    """The accounts of this site, read with their roles."""
+
+    def get_user(self, user_id: int) -> User | None:
+        person = read_person(user_id)
+        return person if person is not None and self.user_can_authenticate(person) else None
+
+
+class NoPassword(Accounts):
     """Accept no password: people sign in at a provider. It gives the accounts to sessions, as usual."""
 
     def authenticate(self, request: Any, username: Any = None, password: Any = None, **kwargs: Any) -> None:

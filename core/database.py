@@ -16,6 +16,11 @@ def is_away(error: BaseException | None) -> bool:
     return isinstance(error, OperationalError | InterfaceError) and "no such " not in str(error)
 
 
+def is_deadlock(error: OperationalError) -> bool:
+    """Return whether PostgreSQL ended the transaction because two waited for each other."""
+    return getattr(error.__cause__, "sqlstate", None) == "40P01"
+
+
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
     """Insert rows of values in the order of `fields`, without the model's defaults, in the caller's transaction."""
     columns = [getattr(model._meta.get_field(name), "column", name) for name in fields]

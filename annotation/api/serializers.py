@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -16,7 +17,7 @@ from annotation.enums import Answer, CampaignState, Cause, FlagKind
 from annotation.judging.judgements import live_labels
 from annotation.labelling.disputes import reopening_reasons
 from annotation.labelling.own_labels import OwnLabel, changeable_tickets, disputes_left, label_counts, questions_left
-from annotation.labelling.question import question_of
+from annotation.labelling.question import Question, question_of
 from annotation.labelling.queue import MAX_LEASED
 from annotation.labelling.submit import MAX_COMMENT, MAX_PASSAGE, SubmitResult
 from annotation.messages.flags import MAX_TEXT
@@ -118,7 +119,7 @@ def _question_data(campaign: Campaign, cards: Cards, given: Slot | Check) -> dic
     return {
         "slot": str(given.ticket),
         "lease": str(given.lease),
-        "group": _group_key(campaign, question_of(asked)),
+        "group": _group_key(campaign.pk, question_of(asked)),
         "side": asked.side,
         "relation": asked.triple.relation,
         "question": words.statement,
@@ -137,9 +138,10 @@ def _sources_data(sources: VerifiedSources, cards: Cards, relation: int) -> list
     ]
 
 
-def _group_key(campaign: Campaign, question: tuple[str, int, int]) -> str:
+@lru_cache(10_000)
+def _group_key(campaign: int, question: Question) -> str:
     """Return the key that all candidates of a question share, whether they are items or checks."""
-    return salted_hmac("annotation.group", f"{campaign.pk}:{question}", algorithm="sha256").hexdigest()[:16]
+    return salted_hmac("annotation.group", f"{campaign}:{tuple(question)}", algorithm="sha256").hexdigest()[:16]
 
 
 def _answer_data(label: Label | CheckLabel) -> dict[str, str]:

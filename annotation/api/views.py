@@ -24,7 +24,7 @@ from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_labels
-from annotation.labelling.places import Place, place_of_label, place_of_ticket
+from annotation.labelling.places import KeptLabel, Place, place_and_label, place_of_label, place_of_ticket
 from annotation.labelling.training import check_trained
 from annotation.messages import flags
 from annotation.models import Campaign, Label
@@ -120,9 +120,12 @@ class _OfTicket(Endpoint):
 
     place: Place | None = None
 
+    def find(self, ticket: UUID) -> Place | None:
+        return place_of_ticket(ticket)
+
     def campaign_of(self, ticket: UUID, lease: UUID) -> Campaign:
         user = self.request.user
-        self.place = place = place_of_ticket(ticket) if is_person(user) else None
+        self.place = place = self.find(ticket) if is_person(user) else None
         # adjudicators may annotate too, so some endpoints take both; only they have third slots
         numbers = (ADJUDICATION,) if self.for_adjudicators else self.numbers
         campaign = place.campaign_id if place is not None and place.number in numbers else None
@@ -140,6 +143,13 @@ class _OfTicket(Endpoint):
 class Submit(_OfTicket):
     """POST an answer: how it was kept, and up to `count` next questions when that is asked."""
 
+    given: GivenAnswer
+    label: KeptLabel | None = None
+
+    def find(self, ticket: UUID) -> Place | None:
+        place, self.label = place_and_label(ticket, self.given.client_id)
+        return place
+
     def next(self, campaign: Campaign, count: int, sources: VerifiedSources) -> dict[str, Any]:
         places = check.claim_questions(campaign, self.request.user, count) if count else []
         return data.questions_data(campaign, places, sources)
@@ -148,9 +158,10 @@ class Submit(_OfTicket):
     def post(self, request: SignedInRequest) -> Response:
         asked = checked(data.SubmitInput, request)
         ticket, lease, count = asked.pop("slot"), asked.pop("lease"), asked.pop("count")
+        given = self.given = GivenAnswer(**asked)
         campaign = self.campaign_of(ticket, lease)
-        sources = verified(campaign)
-        result = labels.submit(request.user, ticket, lease, GivenAnswer(**asked), sources=sources, found=self.place)
+        sources, found = verified(campaign), (self.place, self.label)
+        result = labels.submit(request.user, ticket, lease, given, sources=sources, found=found)
         content = data.result_data(result) | {"state": campaign.state} | self.next(campaign, count, sources)
         return Response(content, status.HTTP_200_OK if result.repeated else status.HTTP_201_CREATED)
 

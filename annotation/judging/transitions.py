@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.enums import CampaignState, ItemState, SlotState
 from annotation.models import Campaign, Check, Item, Slot
+from core.fixed import FixedUpdate
 
 # move: from which states, to which state
 SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
@@ -75,11 +76,38 @@ def move_checks(checks: QuerySet[Check], move: str, **changes: Any) -> int:
     return _move(checks, before, after, changes)
 
 
+def answer_slot(slot: int, annotator: int) -> bool:
+    """Make the move of a slot that this person holds, in a transaction; return whether they still held it."""
+    return _ANSWER_SLOT(slot=slot, annotator=annotator) == 1
+
+
+def answer_check(check: int) -> bool:
+    """Make the move of a check, as `answer_slot` does."""
+    return _ANSWER_CHECK(check=check) == 1
+
+
+_ANSWER_SLOT = FixedUpdate(
+    lambda slot, annotator: _of_move(
+        Slot.objects.filter(pk=slot, annotator=annotator), *SLOT_MOVES["answer"], {"leased_until": None}
+    )
+)
+_ANSWER_CHECK = FixedUpdate(
+    lambda check: _of_move(Check.objects.filter(pk=check), *CHECK_MOVES["answer"], {"leased_until": None})
+)
+
+
 def _move(rows: QuerySet[Any], before: Collection[str], after: str, changes: dict[str, Any]) -> int:
-    """Lock and change the rows that are in one of the states `before`; the same statement for slots and checks."""
-    may = rows.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
+    moved, changes = _of_move(rows, before, after, changes)
     with transaction.atomic(savepoint=False):
-        return rows.model._default_manager.filter(pk__in=may.values("pk")).update(state=after, **changes)
+        return moved.update(**changes)
+
+
+def _of_move(
+    rows: QuerySet[Any], before: Collection[str], after: str, changes: dict[str, Any]
+) -> tuple[QuerySet[Any], dict[str, Any]]:
+    """Return what locks and changes the rows in one of the states `before`; the same statement for slots and checks."""
+    may = rows.filter(state__in=before).order_by("pk").select_for_update(no_key=True)
+    return rows.model._default_manager.filter(pk__in=may.values("pk")), {"state": after, **changes}
 
 
 def move_item(item: Item, after: ItemState, **changes: Any) -> None:

@@ -13,10 +13,10 @@ from annotation.models.slot import ADJUDICATION, PLACES
 from core import clock
 
 
-def waiting_items(campaign: Campaign, user: User, *, now: datetime | None = None) -> QuerySet[Item]:
-    """Return the items that this person could be given now."""
+def waiting_items(campaign: Campaign | int, user: User | int, *, now: datetime | None = None) -> QuerySet[Item]:
+    """Return the items that this person could be given now; campaign and person may be ids."""
     place = Slot.objects.filter(claimable(now or clock.now()), item=OuterRef("pk"), number__in=PLACES)
-    return not_seen_by(campaign.items.filter(Exists(place), state=ItemState.OPEN), user)
+    return not_seen_by(Item.objects.filter(Exists(place), campaign=campaign, state=ItemState.OPEN), user)
 
 
 def waiting_disputes(
@@ -56,12 +56,12 @@ def seconds_to_next_dispute(campaign: Campaign, user: User, *, now: datetime | N
     return max(0, int((opens - now).total_seconds()) + 1)
 
 
-def not_labelled_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+def not_labelled_by(items: QuerySet[Item], user: User | int) -> QuerySet[Item]:
     """Exclude items on which this person has a slot."""
     return items.filter(~Exists(Slot.objects.filter(item=OuterRef("pk"), annotator=user)))
 
 
-def not_seen_by(items: QuerySet[Item], user: User) -> QuerySet[Item]:
+def not_seen_by(items: QuerySet[Item], user: User | int) -> QuerySet[Item]:
     """Exclude items that this person labelled, or saw labels of as an adjudicator."""
     return not_labelled_by(items, user).filter(
         ~Exists(Item.seen_by.through.objects.filter(item=OuterRef("pk"), user=user))

@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from annotation.enums import ItemState, SlotState, SurplusReason
 from annotation.errors import AnswerRefused
 from annotation.judging.judgements import judge_item
-from annotation.judging.transitions import move_checks, move_slots
+from annotation.judging.transitions import answer_check, answer_slot, move_slots
 from annotation.labelling.places import KeptLabel, Place, in_hand
 from annotation.models import Check, CheckLabel, Item, Label, Slot, SurplusLabel
 from annotation.models.slot import ADJUDICATION
 from annotation.questions.templates import newest_templates
-from core.fixed import Fixed
+from core.fixed import Fixed, FixedUpdate
 
 
 class GivenAnswer(NamedTuple):
@@ -105,6 +105,9 @@ _LOCKED_SLOT = Fixed(
 )
 
 
+_START = FixedUpdate(lambda item, person: (Item.objects.filter(pk=item), {"started_by": person}))
+
+
 class _SlotAssignment(Assignment):
     def __init__(self, user: User, slot: Slot) -> None:
         super().__init__(user, slot)
@@ -112,8 +115,7 @@ class _SlotAssignment(Assignment):
         self.question, self.holder_id = {"item_id": slot.item_id, "check_item_id": None}, slot.annotator_id
 
     def answer_held(self) -> bool:
-        held = Slot.objects.filter(pk=self.slot.pk, annotator=self.user)
-        return move_slots(held, "answer", leased_until=None) == 1
+        return answer_slot(self.slot.pk, self.user.pk)
 
     def answer_late(self) -> SurplusReason | None:
         if self.slot.number == ADJUDICATION:
@@ -144,7 +146,7 @@ class _SlotAssignment(Assignment):
     def keep(self, given: GivenAnswer, supersedes: Any = None, *, now: datetime | None = None) -> Label:
         label = Label.objects.create(slot=self.slot, item=self.item, supersedes=supersedes, **self._answer(given))
         if supersedes is None and self.item.started_by_id is None:
-            Item.objects.filter(pk=self.item.pk).update(started_by=self.user)
+            _START(item=self.item.pk, person=self.user.pk)
         else:
             judge_item(self.item, now=now)
         return label
@@ -159,7 +161,7 @@ class _CheckAssignment(Assignment):
         self.holder_id = check.person_id
 
     def answer_held(self) -> bool:
-        return move_checks(Check.objects.filter(pk=self.check.pk), "answer", leased_until=None) == 1
+        return answer_check(self.check.pk)
 
     def answer_late(self) -> SurplusReason | None:
         if self.check.state == SlotState.ANSWERED:

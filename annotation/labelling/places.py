@@ -58,6 +58,17 @@ def place_of_ticket(ticket: UUID) -> Place | None:
     return None if found is None else Place(*found)
 
 
+def place_and_label(ticket: UUID, client_id: UUID) -> tuple[Place | None, KeptLabel | None]:
+    """Return what `place_of_ticket` and `label_of_client` do, in one query for both."""
+    place = label = None
+    for row in _BY_BOTH(ticket=ticket, client_id=client_id):
+        if row[0] is None:
+            label = label or _label(*row[1:3])
+        else:
+            place = place or Place(*row)
+    return place, label
+
+
 def place_of_label(user: User, client_id: UUID) -> Place | None:
     """Return the slot or check that this person answered with this id; None if there is none."""
     nothing = Value(0, IntegerField())
@@ -105,23 +116,37 @@ def _places(slots: QuerySet[Slot], checks: QuerySet[Check]) -> QuerySet[Any, tup
     return of_slot.union(of_check, all=True)
 
 
-_BY_TICKET = Fixed(lambda ticket: _places(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket)))
-_BY_ID = Fixed(lambda slot, check: _places(Slot.objects.filter(pk=slot), Check.objects.filter(pk=check)))
 _KINDS: tuple[type[KeptLabel], ...] = (Label, CheckLabel, SurplusLabel)
 
 
-def _ids_of_client(client_id: UUID) -> QuerySet[Any, tuple[int, int]]:
-    first, *others = (
-        kind.objects.order_by().filter(client_id=client_id).values_list(Value(number, IntegerField()), "pk")
+def _ids_of_client(client_id: UUID, *more: Value) -> list[QuerySet[Any, tuple[Any, ...]]]:
+    """Return the number of each kind and the ids of its labels, and `more` columns."""
+    return [
+        kind.objects.order_by().filter(client_id=client_id).values_list(*more[:1], Value(number), "pk", *more[1:])
         for number, kind in enumerate(_KINDS)
-    )
+    ]
+
+
+def _union(first: QuerySet[Any, Any], *others: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
     return first.union(*others, all=True)
 
 
-_OF_CLIENT = Fixed(_ids_of_client)
+def _label(kind: int, pk: int) -> KeptLabel:
+    return _KINDS[kind].objects.get(pk=pk)
+
+
+def _of_ticket(ticket: UUID) -> QuerySet[Any, tuple[Any, ...]]:
+    return _places(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket))
+
+
+_NOTHING = [Value(None, IntegerField())] * (len(Place._fields) - 2)
+_BY_TICKET = Fixed(_of_ticket)
+_BY_ID = Fixed(lambda slot, check: _places(Slot.objects.filter(pk=slot), Check.objects.filter(pk=check)))
+_BY_BOTH = Fixed(lambda ticket, client_id: _union(_of_ticket(ticket), *_ids_of_client(client_id, *_NOTHING)))
+_OF_CLIENT = Fixed(lambda client_id: _union(*_ids_of_client(client_id)))
 
 
 def label_of_client(client_id: UUID) -> KeptLabel | None:
     """Return the label of any kind that has this id."""
     found = _OF_CLIENT.first(client_id=client_id)
-    return None if found is None else _KINDS[found[0]].objects.get(pk=found[1])
+    return None if found is None else _label(*found)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignState, ItemState, SlotState
@@ -19,6 +19,7 @@ from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.questions.templates import newest_templates
 from annotation.release.next_batch import release_when_short
 from core import clock
+from core.database import is_deadlock
 from core.fixed import Fixed
 from core.people.roles import CampaignRole
 
@@ -54,8 +55,10 @@ class Alone:
         """Return what fits of the free slots of a group, those of `returns` that come `back` with it, and more."""
         return slots[:room], ()
 
-    def is_as_read(self) -> bool:
-        """Return whether it is what it was, so that no other claim of this person came between."""
+    def is_as_read(self, slots: list[Slot]) -> bool:
+        """Return whether it needs no renewal and is what it was when these slots, that the person holds, were read: so
+        no other claim of this person came between.
+        """
         return True
 
     def look(self) -> None:
@@ -92,7 +95,7 @@ def _claim(campaign: Campaign, user: User, count: int, alone: Alone, now: dateti
     """Lease from what is released."""
     slots = slots_in_hand(campaign, user, PLACES)
     enough = len(slots) + alone.held >= count and all(_runs_long(campaign, slot, now) for slot in slots)
-    if enough and alone.is_as_read():
+    if enough and alone.is_as_read(slots):
         return slots, Taken()  # the most frequent claim by far: few queries, and nothing is locked
     for wait in (False, True):
         # skip rows that another claim is taking; wait for them only when nothing else is left
@@ -109,9 +112,13 @@ def _claim(campaign: Campaign, user: User, count: int, alone: Alone, now: dateti
                 slots = slots_in_hand(campaign, user, PLACES)
         except IntegrityError:
             continue  # the same person took the other slot of an item in another tab: look again
+        except OperationalError as error:
+            if not is_deadlock(error):
+                raise
+            continue  # two people took gold from each other
         if slots or taken.alone:
-            return slots, taken
-    return slots_in_hand(campaign, user, PLACES), Taken()
+            break
+    return slots, taken
 
 
 def claim_disputed(
@@ -177,7 +184,7 @@ def release(user: User, tickets: Collection[UUID]) -> int:
     Questions that this person does not hold, or has answered, stay as they are.
     """
     slots = Slot.objects.filter(ticket__in=tickets, annotator=user)
-    return _release(slots, Check.objects.filter(ticket__in=tickets, person=user))
+    return _release(user, slots, Check.objects.filter(ticket__in=tickets, person=user))
 
 
 def release_all(user: User, campaign: Campaign | None = None) -> int:
@@ -185,10 +192,12 @@ def release_all(user: User, campaign: Campaign | None = None) -> int:
     slots, checks = Slot.objects.filter(annotator=user), Check.objects.filter(person=user)
     if campaign is not None:
         slots, checks = slots.filter(_in(campaign)), checks.filter(campaign=campaign)
-    return _release(slots, checks)
+    return _release(user, slots, checks)
 
 
-def _release(slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
+@transaction.atomic
+def _release(user: User, slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
+    one_by_one(user)  # a claim between the two would show gold alone
     return release_slots(slots) + move_checks(checks, "release", leased_until=None)
 
 
@@ -207,9 +216,20 @@ def slots_in_hand(campaign: Campaign, user: User, numbers: Collection[int]) -> l
     return sorted(held, key=lambda slot: slot.item.order)
 
 
+def _checks_in_hand(campaign: int, person: int) -> Subquery:
+    """Return the sum of the ids of the checks that a person holds, or NULL: as of the moment of the query around it."""
+    held = Check.objects.order_by().filter(campaign=campaign, person=person, state=SlotState.LEASED)
+    return Subquery(held.values("person").annotate(sum=Sum("pk")).values("sum"))
+
+
 # not sorted: asked to sort, SQLite walks all items of the campaign in their order
 _IN_HAND = Fixed(
-    lambda campaign, annotator: _held(campaign, annotator).select_related("item__triple", "template").order_by()
+    lambda campaign, annotator: (
+        _held(campaign, annotator)
+        .select_related("item__triple", "template")
+        .annotate(checks=_checks_in_hand(campaign, annotator))
+        .order_by()
+    )
 )
 
 
@@ -245,7 +265,7 @@ def one_by_one(user: User) -> None:
     list(User.objects.select_for_update(no_key=True).filter(pk=user.pk).values_list("pk"))
 
 
-def _is_member(campaign: Campaign, user: User, **role: str) -> Exists:
+def _is_member(campaign: Campaign | int, user: User | int, **role: str) -> Exists:
     """Ask within the transaction whether the person still works here; they may have left since the request began."""
     return Exists(Membership.objects.filter(campaign=campaign, person=user, person__is_active=True, **role))
 
@@ -269,10 +289,13 @@ def _take_groups(
     passed: list[int] = []
     places = {item.pk for item in alone.returns.values()}
     while taken.number < wanted:
-        waiting = waiting_items(campaign, user, now=now)
-        if places:
-            waiting = waiting | campaign.items.filter(pk__in=places)
-        group = _next_group(campaign, waiting.exclude(group__in=passed), user, places)
+        if passed or places:
+            waiting = waiting_items(campaign, user, now=now)
+            if places:
+                waiting = waiting | campaign.items.filter(pk__in=places)
+            group = _next_group(campaign.pk, waiting.exclude(group__in=passed), user.pk, places).first()
+        else:
+            group = _NEXT_GROUP.first(campaign=campaign.pk, person=user.pk, now=now)
         if group is None:
             break
         before = list(alone.ahead(group))
@@ -287,7 +310,9 @@ def _take_groups(
     return taken
 
 
-def _next_group(campaign: Campaign, waiting: QuerySet[Item], user: User, places: Collection[int]) -> int | None:
+def _next_group(
+    campaign: int, waiting: QuerySet[Item], person: int, places: Collection[int] = ()
+) -> QuerySet[User, int | None]:
     """Return the next group to offer: of an item assigned to this person, then of one that somebody else has labelled,
     or else in the random order.
 
@@ -296,18 +321,22 @@ def _next_group(campaign: Campaign, waiting: QuerySet[Item], user: User, places:
     """
     nobody = waiting.filter(started_by=None)
     if places:
-        nobody = nobody | waiting.filter(started_by=user.pk, pk__in=places)
-    assigned = Item.assigned_to.through.objects.filter(user=user).values("item")
+        nobody = nobody | waiting.filter(started_by=person, pk__in=places)
+    assigned = Item.assigned_to.through.objects.filter(user=person).values("item")
     first = (
         waiting.filter(pk__in=assigned).order_by("order"),
-        waiting.filter(started_by__gt=user.pk).order_by("started_by", "order"),
-        waiting.filter(started_by__lt=user.pk).order_by("started_by", "order"),
+        waiting.filter(started_by__gt=person).order_by("started_by", "order"),
+        waiting.filter(started_by__lt=person).order_by("started_by", "order"),
         nobody.order_by("order"),
     )
     # one query: the database looks for each only where the one before it found none
     group = Coalesce(*(Subquery(items.values("group")[:1]) for items in first))
-    member = User.objects.filter(_is_member(campaign, user), pk=user.pk)
-    return member.values_list(group, flat=True).first()
+    return User.objects.filter(_is_member(campaign, person), pk=person).values_list(group, flat=True)
+
+
+_NEXT_GROUP = Fixed(
+    lambda campaign, person, now: _next_group(campaign, waiting_items(campaign, person, now=now), person)
+)
 
 
 def _take_disputes(
@@ -345,9 +374,9 @@ def _take_disputes(
     )
 
 
-def free_places(campaign: Campaign, user: User, group: int, now: datetime) -> QuerySet[Slot]:
+def free_places(campaign: int, person: int, group: int, now: datetime) -> QuerySet[Slot]:
     """Return the slots of a group that this person could take."""
-    items = not_seen_by(campaign.items.filter(group=group, state=ItemState.OPEN), user)
+    items = not_seen_by(Item.objects.filter(campaign=campaign, group=group, state=ItemState.OPEN), person)
     return Slot.objects.filter(claimable(now), item__in=items, number__in=PLACES)
 
 
@@ -361,14 +390,24 @@ def _take_group(
     now: datetime,
     wait: bool,
 ) -> Taken:
-    free = free_places(campaign, user, group, now).select_related("item__triple")
     places: dict[int, Slot] = {}
-    for slot in _locked(free.order_by("item__order", "number"), wait):
+    for slot in _FREE[wait](campaign=campaign.pk, person=user.pk, group=group, now=now):
         places.setdefault(slot.item_id, slot)
     slots, mine = alone.among(list(places.values()), back, room)
     if slots:
         _lose_gold(campaign, user, slots, now)
     return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
+
+
+_FREE = {
+    wait: Fixed(
+        lambda campaign, person, group, now, wait=wait: _locked(
+            free_places(campaign, person, group, now).select_related("item__triple").order_by("item__order", "number"),
+            wait,
+        )
+    )
+    for wait in (False, True)
+}
 
 
 def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> None:

@@ -15,7 +15,7 @@ from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.judgements import live_labels
 from annotation.labelling.assignments import GivenAnswer, lock_assignment
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.labelling.places import KeptLabel, Place, label_of_client, place_of_label, place_of_ticket
+from annotation.labelling.places import KeptLabel, Place, label_of_client, place_and_label, place_of_label
 from annotation.models import Campaign, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.sources.evidence import check_evidence, clean_link
@@ -62,20 +62,20 @@ def submit(
     given: GivenAnswer,
     *,
     sources: VerifiedSources | None = None,
-    found: Place | None = None,
+    found: tuple[Place | None, KeptLabel | None] | None = None,
     now: datetime | None = None,
 ) -> SubmitResult:
     """Keep an answer to a question that this person was given.
 
-    An answer after the lease counts while nobody else has the question; otherwise it is kept apart as a surplus
-    label. `sources`, `found`: the verified sources and the place, if the caller has loaded them. Raises NotYours for
-    somebody else's ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
+    An answer after the lease counts while nobody else has the question; otherwise it is kept apart as a surplus label.
+    `sources`, `found`: the verified sources and what `place_and_label` returns, if the caller has loaded them. Raises
+    NotYours for somebody else's ticket, EvidenceError for a bad link, AnswerRefused if the answer cannot be kept.
     """
     if lease != lease_of(ticket, user.pk):
         raise NotYours(_("This statement was not given to you. Load the page again; no label was changed."))
     given = _tidied(given)
     _check_form(given)
-    place, first = found or place_of_ticket(ticket), label_of_client(given.client_id)
+    place, first = found or place_and_label(ticket, given.client_id)
     if place is None:
         raise AnswerRefused(_WITHDRAWN)
     if first is not None and not place.is_held_by(user):

@@ -12,12 +12,13 @@ def remember(apps, schema_editor):
     slots = apps.get_model("annotation", "Slot").objects.using(alias).filter(annotator__isnull=False, number__in=[1, 2])
     items = apps.get_model("annotation", "Item").objects.using(alias)
     checks = apps.get_model("annotation", "Check").objects.using(alias)
-    back = checks.filter(kind="gold", state="free", template__isnull=False, beside__isnull=False)
+    given = checks.filter(kind="gold", template__isnull=False, beside__isnull=False).exclude(state="withdrawn")
     held = slots.order_by().values_list("item__campaign", "annotator", "item__group").annotate(last=Max("item__order"))
     reached = {tuple(key): order for *key, order in held}
-    for campaign, person, its_group in back.values_list("campaign", "person", "beside__item__group"):
-        last = items.filter(campaign=campaign, group=its_group).aggregate(last=Max("order"))["last"]
-        reached[campaign, person, its_group] = last
+    for *key, state in given.values_list("campaign", "person", "beside__item__group", "state"):
+        if state == "free" or tuple(key) not in reached:
+            last = items.filter(campaign=key[0], group=key[2]).aggregate(last=Max("order"))["last"]
+            reached[tuple(key)] = last
     model = apps.get_model("annotation", "Reached")
     rows = (
         model(campaign_id=campaign, person_id=person, group=its_group, order=order)

@@ -1,5 +1,6 @@
 """Items and their slots, with the batches in which they came and the words in which they are asked."""
 
+from functools import lru_cache
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
@@ -125,6 +126,7 @@ class Item(models.Model):
         return self.state == ItemState.DISPUTED
 
 
+@lru_cache(10_000)
 def lease_of(ticket: UUID, person_id: int) -> UUID:
     """Return the secret that only a person who was given this ticket knows.
 

@@ -21,7 +21,16 @@ from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
 from annotation.judging.waiting import waiting_items
 from annotation.labelling.question import Question, question_of
-from annotation.labelling.queue import MAX_LEASED, Alone, by_template, claim, free_places, lease_end
+from annotation.labelling.queue import (
+    MAX_LEASED,
+    Alone,
+    by_template,
+    claim,
+    free_places,
+    lease_end,
+    one_by_one,
+    slots_in_hand,
+)
 from annotation.models import Campaign, Check, Gold, Item, Judgement, Reached, Slot, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
@@ -50,23 +59,15 @@ def claim_questions(campaign: Campaign, user: User, count: int = 8) -> list[Slot
     if campaign.state == CampaignState.CLOSED:
         return []
     mine = Mine(campaign, user)
-    _keep_held(campaign, mine.checks)
     slots = claim(campaign, user, count, mine)
     # re-checks that were never given come also where the queue has no more
     if campaign.state == CampaignState.OPEN and (rest := mine.waiting[: max(0, count - mine.held - len(slots))]):
         with transaction.atomic():
+            one_by_one(user)
             mine.give(rest)
+            slots = slots_in_hand(campaign, user, PLACES)
     # two claims at once can both add checks; what is above the limit is shown once others are answered
     return _in_order(slots, [check for check in mine.checks if check.state == SlotState.LEASED])[:MAX_LEASED]
-
-
-def _keep_held(campaign: Campaign, checks: list[Check]) -> None:
-    """Renew the leases of held checks that are over, as a claim renews slots; the page does so while it is open."""
-    now = clock.now()
-    held = [check for check in checks if check.state == SlotState.LEASED]
-    over = [check.pk for check in held if check.leased_until is None or check.leased_until < now]
-    if over:
-        move_checks(Check.objects.filter(pk__in=over), "renew", leased_until=lease_end(campaign, now))
 
 
 def _items_beside(campaign: Campaign, check: Check) -> QuerySet[Item]:
@@ -132,13 +133,18 @@ class Mine(Alone):
         free = [check for check in self.checks if check.kind == CheckKind.RECHECK and check.state == SlotState.FREE]
         self.waiting = [check.pk for check in free if check.template_id is None]
 
-    def is_as_read(self) -> bool:
-        before = self.checks
-        self._read()
-        return [(check.pk, check.state) for check in self.checks] == [(check.pk, check.state) for check in before]
+    def is_as_read(self, slots: list[Slot]) -> bool:
+        held = {check.pk: check.leased_until for check in self.checks if check.state == SlotState.LEASED}
+        if not slots:
+            self._read()
+            return not self.held and not held
+        now = clock.now()
+        is_same = (getattr(slots[0], "checks", None) or 0) == sum(held)
+        return is_same and all(until is not None and until >= now for until in held.values())
 
     def look(self) -> None:
         self._read()
+        self._keep_held()
         self._checks = {check.pk: check for check in self.checks}
         self.orders = {}
         free = [check for check in self.checks if check.item is not None and check.state == SlotState.FREE]
@@ -150,6 +156,14 @@ class Mine(Alone):
         self._drawn: list[int] = []
         self._groups: dict[int, list[int]] = {}
         vars(self).pop("_unseen", None)
+
+    def _keep_held(self) -> None:
+        """Renew the leases that are over, as a claim renews slots; the page does so while it is open."""
+        now = clock.now()
+        held = [check for check in self.checks if check.state == SlotState.LEASED]
+        over = [check.pk for check in held if check.leased_until is None or check.leased_until < now]
+        if over:
+            move_checks(Check.objects.filter(pk__in=over), "renew", leased_until=lease_end(self.campaign, now))
 
     def give(self, ids: Collection[int]) -> None:
         for pk in self.orders.keys() & set(ids):
@@ -174,7 +188,7 @@ class Mine(Alone):
 
     def _new(self, group: int) -> list[int]:
         left = [pk for pk in self.waiting if pk not in self.orders]
-        places = free_places(self.campaign, self.user, group, clock.now()) if left else Slot.objects.none()
+        places = free_places(self.campaign.pk, self.user.pk, group, clock.now()) if left else Slot.objects.none()
         free = list(places.values_list("item", "item__order", "template"))
         if not free or any(template is not None for _, _, template in free) or self._reached(group) >= 0:
             return []

@@ -43,7 +43,7 @@ REVOKED = "The invitation is revoked: its link is refused from now on."
 NEXT = ("annotate", "adjudicate", "my-labels", "messages")
 _MAIL = "annotation/people/invitation_mail.txt"
 MAIL_SECONDS = 60.0  # after these a page sends no further mail: it shows the links that are left
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
+_BACKEND = "config.sign_in.Accounts"
 ROLE_TAKEN = "{} is no longer {}. Questions in their hands went back; their labels stay."
 ROLE_GONE = "That role was gone already."
 

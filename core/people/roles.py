@@ -1,9 +1,12 @@
 """The roles of people, and what each of them may do: permissions, navigation and API tokens read this table."""
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
+from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -69,23 +72,37 @@ def site_roles(person: Person) -> frozenset[str]:
 
 
 _CHOSEN = [field.attname for field in Preferences._meta.fields]  # the primary key is the first
+_READ = ("groups__name", *(f"preferences__{name}" for name in _CHOSEN))  # of a person, by every request
+_COLUMNS = [field.attname for field in User._meta.concrete_fields]
 
-_GROUPS = Fixed(
-    lambda person: User.objects.filter(pk=person).values_list(
-        "groups__name", *(f"preferences__{name}" for name in _CHOSEN)
-    )
-)
+_GROUPS = Fixed(lambda person: User.objects.filter(pk=person).values_list(*_READ))
+_PERSON = Fixed(lambda person: User.objects.filter(pk=person).values_list(*_COLUMNS, *_READ))
+
+
+def read_person(pk: int) -> User | None:
+    """Return the person with this id, with what `site_roles` and `preferences_of` find on them, in one query."""
+    rows = _PERSON(person=pk)
+    if not rows:
+        return None
+    person = User.from_db(DEFAULT_DB_ALIAS, _COLUMNS, rows[0][: len(_COLUMNS)])
+    person._site_roles = frozenset(_kept(person, [row[len(_COLUMNS) :] for row in rows]))  # type: ignore[attr-defined]
+    return person
 
 
 def _groups(person: Person) -> list[str]:
     """Read the groups of a person, and in the same query what they chose: `preferences_of` finds it on the person."""
-    if not (person.is_authenticated and person.is_active):
-        return []
-    rows = _GROUPS(person=person.pk)
-    names = [name for name, *_ in rows if name is not None]
+    is_read = person.is_authenticated and person.is_active
+    return _kept(person, _GROUPS(person=person.pk)) if is_read else []
+
+
+def _kept(person: Any, rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the groups of rows of `_READ`, and keep on the person what they chose."""
     for _group, *chosen in rows[:1]:
         row = None if chosen[0] is None else Preferences(**dict(zip(_CHOSEN, chosen, strict=True)))
         User.preferences.related.set_cached_value(person, row)
+    if not person.is_active:
+        return []
+    names = [name for name, *_ in rows if name is not None]
     return [*names, *([SiteRole.MANAGER] if getattr(person, "is_superuser", False) else [])]
 
 

@@ -28,7 +28,7 @@ def as_user():
     def sign_in(user: User | None) -> Client:
         client = Client()
         if user is not None:
-            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+            client.force_login(user, backend="config.sign_in.Accounts")
         return client
 
     return sign_in

@@ -22,16 +22,18 @@ from django.db import connection, transaction
 from annotation.errors import AnswerRefused, CampaignError, PersonError
 from annotation.labelling import withdraw
 from annotation.labelling.assignments import GivenAnswer
+from annotation.labelling.question import question_of
 from annotation.labelling.queue import claim_disputed, held_slots, release, release_all, renew
 from annotation.labelling.submit import submit
 from annotation.messages.flags import report
-from annotation.models import Campaign, Item, Label, Slot
+from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.people.accounts import is_erased, make_account
 from annotation.people.forgotten import ask
 from annotation.people.own_data import erase
-from annotation.quality.checks import draw_recheck, gold_from_pool
+from annotation.quality.checks import claim_questions, draw_recheck, gold_from_pool
 from pooling.models import SeedTriple
 from tests.annotation.crowd import (
+    HEADS,
     Death,
     Notes,
     answer_slot,
@@ -149,6 +151,36 @@ def greedy(tabs: int, items: int) -> dict[str, Any]:
     (user,) = people(campaign, 1)
     together([lambda: claim(campaign, user, 50)] * tabs)  # type: ignore[list-item,return-value]
     return {"held": held_slots(campaign, user).count()}
+
+
+def gold_in_tabs(rounds: int) -> dict[str, Any]:
+    """One person takes everything and gives it back in one tab, and looks in others: is gold there without items?"""
+    campaign = make_campaign(2 * HEADS)
+    (user,) = people(campaign, 1)
+    Campaign.objects.filter(pk=campaign.pk).update(gold_percent=50)
+    campaign.refresh_from_db()
+    gold = {"campaign": campaign, "relation": 0, "side": "head", "answer": "Y", "origin": "file"}
+    Gold.objects.bulk_create(Gold(head=1_000 + i, tail=i % 2, **gold) for i in range(8))
+    busy, looks, shown, alone = True, 0, 0, 0
+
+    def take_and_give_back() -> None:
+        nonlocal busy, shown
+        for _ in range(rounds):
+            held = claim_questions(campaign, user, 50)
+            shown += any(isinstance(place, Check) for place in held)
+            release(user, [place.ticket for place in held])
+        busy = False
+
+    def look() -> None:
+        nonlocal looks, alone
+        while busy:
+            held = claim_questions(campaign, user, 1)
+            items = {question_of(place.asked) for place in held if isinstance(place, Slot)}
+            alone += any(question_of(place.asked) not in items for place in held)
+            looks += 1
+
+    together([take_and_give_back, look, look])
+    return {"shown": shown, "looked": looks > rounds / 4, "alone": alone}
 
 
 def withdrawn_twice(tabs: int, items: int) -> dict[str, Any]:
@@ -388,6 +420,7 @@ SCENES: dict[str, Callable[..., dict[str, Any]]] = {
         same_moment,
         two_tabs,
         greedy,
+        gold_in_tabs,
         withdrawn_twice,
         erased,
         checks_twice,

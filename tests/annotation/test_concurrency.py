@@ -18,7 +18,7 @@ from tests.postgres import own_database
 
 COMMON = (
     "batches:8:120:1", "taking_back:8:36", "busy_tabs:10:24", "two_tabs:6:24", "same_moment:30",
-    "adjudicators:8:40", "greedy:6:200", "withdrawn_twice:4:24", "erased:6", "checks_twice:12",
+    "adjudicators:8:40", "greedy:6:200", "gold_in_tabs:40", "withdrawn_twice:4:24", "erased:6", "checks_twice:12",
     "lookalikes", "many_ask:24",
 )  # fmt: skip
 PROGRAM = "import tests.annotation.crowd, tests.annotation.scenes as scenes; scenes.main()"  # crowd sets Django up
@@ -118,6 +118,10 @@ def test_one_person_in_several_tabs_holds_no_item_twice_and_answers_once(played)
 
 def test_one_person_in_several_tabs_holds_no_more_than_anybody(played) -> None:
     assert played["greedy"] == {"held": MAX_LEASED}
+
+
+def test_gold_shows_in_no_tab_without_items_of_its_question(played) -> None:
+    assert played["gold_in_tabs"] == {"shown": 40, "looked": True, "alone": 0}
 
 
 def test_labels_withdrawn_twice_at_once_are_told_once(played) -> None:

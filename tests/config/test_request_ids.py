@@ -45,7 +45,7 @@ def test_what_django_writes_of_a_request_has_its_id_and_person(db, caplog):
     client = Client()
     answer = client.get("/nothing-here")
     assert said(caplog)["request_id"] == answer["X-Request-ID"] and "user_id" not in said(caplog)
-    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(person, backend="config.sign_in.Accounts")
     answer = client.get("/graphs/nothing-here")
     line = said(caplog)
     assert (line["message"], line["request_id"]) == ("Not Found: /graphs/nothing-here", answer["X-Request-ID"])

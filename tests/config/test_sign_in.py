@@ -116,7 +116,7 @@ def test_the_log_of_sign_ins_has_the_address_of_the_person() -> None:
 def test_nothing_of_a_form_is_kept_beside_a_wrong_password() -> None:
     """A refused password change has the new password in fields that axes does not know."""
     client = Client()
-    client.force_login(User.objects.get(username="ann"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(User.objects.get(username="ann"), backend="config.sign_in.Accounts")
     new = {"old_password": "secret-1", "new_password1": "secret-2 is long", "new_password2": "secret-2 is long"}
     for path, typed in (("/account/password", new), ("/account", {"email": "secret-3@x.org", "password": "secret-4"})):
         client.post(path, typed)

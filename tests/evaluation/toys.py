@@ -24,7 +24,7 @@ from tests.test_docs import writer
 
 def manager() -> Client:
     client = Client()
-    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("boss", "manager"), backend="config.sign_in.Accounts")
     return client
 
 

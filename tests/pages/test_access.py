@@ -432,7 +432,7 @@ def test_a_member_of_another_campaign_sees_nothing_of_this_one(world: dict, clie
     elsewhere = open_campaign(make_pool(make_graph(tmp_path / "elsewhere", "elsewhere"), "elsewhere-pool"))
     outsider = make_person("outsider", campaign=elsewhere, role="annotator")
     elsewhere.members.create(person=outsider, role="adjudicator", consented_at=timezone.now())
-    client.force_login(outsider, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(outsider, backend="config.sign_in.Accounts")
     wrong = {}
     for name, (_, statuses) in PAGES.items():
         url = url_of(name, world)

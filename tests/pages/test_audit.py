@@ -87,7 +87,7 @@ def test_queries_do_not_grow_with_entries(count: int, world: dict, sign_in, djan
     for _ in range(count):
         record(world["manager"], AnnotationAct.ROLE_GIVEN, pool=world["pool"], subject=world["annotator"])
     client = sign_in("manager")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         client.get("/audit")
 
 

@@ -295,9 +295,9 @@ def test_queries_do_not_grow_with_people(count: int, world: dict, manager, djang
         make_person(f"more{i}", campaign=world["campaign"], role="annotator")
         invite("annotator", world["campaign"], by=world["manager"])
         invite("researcher", by=world["manager"])
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         manager.get(MEMBERS)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         manager.get("/people")
 
 

@@ -267,10 +267,10 @@ def test_queries_of_a_search(world: dict, sign_in, django_assert_num_queries, tm
         make_pool(make_graph(tmp_path / f"graph-{number}", f"graph-{number}"), f"pool-{number}")
     manager, annotator = sign_in("manager"), sign_in("annotator")
     found(manager, "o")
-    with django_assert_num_queries(7):  # session, person, groups, zone; pools, graphs, systems, people
+    with django_assert_num_queries(6):  # session, person; pools, graphs, systems, people
         manager.get("/search?part=1&q=o")
-    with django_assert_num_queries(9):  # and the pool that it is asked from, and whether it has items
+    with django_assert_num_queries(8):  # and the pool that it is asked from, and whether it has items
         manager.get(f"/search?part=1&q=o{IN_POOL}")
-    with django_assert_num_queries(4):  # session, person, groups; language, memberships
+    with django_assert_num_queries(3):  # session, person; campaigns, memberships
         annotator.get("/search?part=1&q=o")
     assert len(search_own("", world["annotator"])) == 3

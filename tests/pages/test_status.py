@@ -28,7 +28,7 @@ from pooling.pools.states import Pill, pool_states
 from tests.page import element, has, parse
 from tests.pages.world import make_graph, make_job, make_person, make_pool, make_system, make_worker
 
-STATUS_QUERIES = 24  # two of them the session and the person
+STATUS_QUERIES = 23  # two of them the session and the person
 
 
 def states(pool: Pool) -> dict[str, str]:

@@ -97,7 +97,7 @@ def test_every_endpoint_as_everybody(world, dispute, as_user, who, expected) -> 
 
 def test_without_csrf_token_nothing_is_done(world) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ann, backend="config.sign_in.Accounts")
     response = post(client, CLAIM)
     assert (response.status_code, Slot.objects.filter(state="leased").count()) == (403, 0)
 
@@ -201,7 +201,7 @@ def test_late_answer_is_said_to_be_surplus(world, ann, items) -> None:
 
 def test_release_takes_the_form_of_a_page_that_is_left(world, as_user, items) -> None:
     client = Client(enforce_csrf_checks=True)
-    client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ann, backend="config.sign_in.Accounts")
     client.get("/campaigns/p1/annotate")
     form = {"slots": [item["slot"] for item in items], "csrfmiddlewaretoken": client.cookies["csrftoken"].value}
     kind = "application/x-www-form-urlencoded"

@@ -470,14 +470,14 @@ def test_of_two_claims_at_once_each_shows_gold_with_its_question(world, ann, mon
     make_large(world, [4] * 6, 4, every=1)
     Campaign.objects.update(gold_percent=50)
     url = CLAIM.replace("p1", "large")
-    keep, seen = checks._keep_held, []
+    claim_slots, seen = checks.claim, []
 
-    def in_another_tab(*args: Any) -> None:
-        monkeypatch.setattr(checks, "_keep_held", keep)
+    def in_another_tab(*args: Any) -> list[Slot]:
+        monkeypatch.setattr(checks, "claim", claim_slots)
         seen.append(post(ann, url, {"count": other}).json()["items"])
-        keep(*args)
+        return claim_slots(*args)
 
-    monkeypatch.setattr(checks, "_keep_held", in_another_tab)
+    monkeypatch.setattr(checks, "claim", in_another_tab)
     seen.append(post(ann, url, {"count": count}).json()["items"])
     assert seen[1][: len(seen[0])] == seen[0]
     assert (seen[1] == seen[0]) == (count <= len(seen[0]))

@@ -59,7 +59,7 @@ def sign_in(live_server, browser: Browser) -> Callable[..., BrowserContext]:
 
     def opened(user: User, width: int = 1280, **more: str) -> BrowserContext:
         client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client.force_login(user, backend="config.sign_in.Accounts")
         context = browser.new_context(viewport={"width": width, "height": 900}, **more)  # type: ignore[arg-type]
         context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
         return context

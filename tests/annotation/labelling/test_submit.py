@@ -177,8 +177,8 @@ def test_a_repeat_that_had_read_the_question_before_the_first_was_kept_is_the_sa
     slot = slot_for(world.campaign, world.ann, item)
     before, given = place_of_ticket(slot.ticket), GivenAnswer(uuid4(), "Y", LINK)
     lease = lease_of(slot.ticket, world.ann.pk)
-    first = submit(world.ann, slot.ticket, lease, given, found=before)
-    again = submit(world.ann, slot.ticket, lease, given, found=before)
+    first = submit(world.ann, slot.ticket, lease, given, found=(before, None))
+    again = submit(world.ann, slot.ticket, lease, given, found=(before, None))
     assert (again.label, again.repeated) == (first.label, True)
 
 
@@ -272,7 +272,7 @@ def test_change_refuses_bad_evidence(world, item) -> None:
 
 def test_queries_of_a_submit_are_few(world, item, django_assert_num_queries) -> None:
     ann, ben = slot_for(world.campaign, world.ann, item), slot_for(world.campaign, world.ben, item)
-    with django_assert_num_queries(10):  # two of them a savepoint
+    with django_assert_num_queries(9):  # two of them a savepoint
         answer(world.ann, ann)
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(12):
         answer(world.ben, ben)

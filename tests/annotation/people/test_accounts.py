@@ -79,7 +79,7 @@ def test_switched_off_is_signed_out_and_gives_back_what_was_held(world) -> None:
     label_item(world, world.campaign.items.first(), ann="Y")
     claim(world.campaign, world.ann, 3)
     client = Client()
-    client.force_login(world.ann, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(world.ann, backend="config.sign_in.Accounts")
     assert client.get("/").status_code == 200
     switch_off(world.ann, by=world.manager)
     assert client.get("/")["Location"] == "/login?next=/"

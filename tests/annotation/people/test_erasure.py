@@ -100,7 +100,7 @@ def nina(world) -> User:
     assert len(claim(world.campaign, nina, 3)) >= 3
     Campaign.objects.update(contact=nina)
     for user in (nina, world.ben):
-        Client().force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        Client().force_login(user, backend="config.sign_in.Accounts")
     nina.refresh_from_db()  # signing in is a trace too
     return nina
 

@@ -198,7 +198,7 @@ def test_queries_of_the_overview_do_not_grow(world, manager, labelled, django_as
     for item in world.campaign.items.all()[:labelled]:
         label_item(world, item, ann="Y", ben="N")
     manager.get(URL)
-    with django_assert_num_queries(19):  # with the pace assumed; and the agreement, which is kept for a minute
+    with django_assert_num_queries(18):  # with the pace assumed; and the agreement, which is kept for a minute
         manager.get(URL)
 
 
@@ -286,5 +286,5 @@ def test_queries_of_the_rules_do_not_grow(world, manager, managers, django_asser
     for number in range(managers):
         add_person(f"boss{number}", "manager")
     manager.get(RULES)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         manager.get(RULES)

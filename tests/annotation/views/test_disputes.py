@@ -251,5 +251,5 @@ def test_queries_do_not_grow(world, ada, items, count, django_assert_num_queries
         label_item(world, item, ann="Y", ben="N")
         windows_closed(item)
     ada.get(URL)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         assert len(read(ada.get(URL)).rows) == count

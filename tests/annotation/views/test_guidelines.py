@@ -173,5 +173,5 @@ def test_queries_do_not_grow(world, manager, count: int, django_assert_num_queri
     for n in range(1, count):
         save_guidelines(world.campaign, f"text {n}", by=world.manager)
     manager.get(WRITE)
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         assert len(rows(read(manager.get(WRITE)))) == count

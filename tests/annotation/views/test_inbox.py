@@ -159,7 +159,7 @@ def test_queries_do_not_grow(world, manager, count, django_assert_num_queries) -
         report_of(world, person)
         label_item(world, item, ann="Y")
     manager.get(URL)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         manager.get(URL)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         manager.get(f"{URL}?part=comments")

@@ -74,5 +74,5 @@ def test_queries_do_not_grow(world, as_user, count, django_assert_num_queries) -
         report_of(world, world.ann, "other", f"report {number}")
     client = as_user(world.ann)
     client.get(URL)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get(URL)

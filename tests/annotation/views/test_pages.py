@@ -245,7 +245,7 @@ def test_queries_of_my_labels_do_not_grow(world, as_user, labels, django_assert_
         label_item(world, item, ann="Y")
     client = as_user(world.ann)
     client.get("/campaigns/p1/labels")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         client.get("/campaigns/p1/labels")
 
 

@@ -16,7 +16,7 @@ from django.db.models import F, Value
 from django.db.transaction import TransactionManagementError, atomic
 
 from annotation.models import Delivery, Webhook
-from core.fixed import Fixed
+from core.fixed import Fixed, FixedUpdate
 from tests.postgres import printed_on_postgres
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,8 @@ print(json.dumps([found(), at_once()]))
 
 def found() -> list[Any]:
     """What Fixed finds, and the querysets: by numbers, times and UUIDs, rows and tuples, joined and in a union."""
-    people = [User.objects.create(username=f"p{i}", date_joined=NOON + timedelta(hours=i)) for i in range(4)]
+    names = ["p0", "p1", "p2'; \u00fc%s", "p3"]
+    people = [User.objects.create(username=name, date_joined=NOON + timedelta(hours=i)) for i, name in enumerate(names)]
     for person in people[:2]:
         person.groups.add(Group.objects.get_or_create(name="crew")[0])
     hook = Webhook.objects.create(url="https://hooks.example")
@@ -55,6 +56,10 @@ def found() -> list[Any]:
                 .union(Delivery.objects.order_by().filter(pk=b).values_list(Value(2), "pk"), all=True)
             ),
             [{"a": people[1].pk, "b": sent[1].pk}, {"a": 0, "b": sent[0].pk}],
+        ),
+        (
+            lambda name, since: User.objects.filter(username=name, date_joined__gte=since),
+            [{"name": "p1", "since": NOON}, {"name": "p2'; \u00fc%s", "since": NOON}],
         ),
         (
             lambda pk: User.objects.filter(pk=pk).annotate(twice=F("pk") * 2).values_list("twice", flat=True),
@@ -96,7 +101,7 @@ def at_once() -> list[str]:
 
 
 def check(rows: list[list[str]]) -> None:
-    assert len(rows) == 32
+    assert len(rows) == 36
     assert all(of_queryset == of_fixed != "[]" for of_queryset, of_fixed in rows), rows
 
 
@@ -123,9 +128,9 @@ def test_sql_is_written_once_for_a_connection_and_rows_are_read_each_time(django
     assert len(made) == 1
 
 
-@pytest.mark.parametrize("value", [None, True, [1], "text", 1.5])
+@pytest.mark.parametrize("value", [None, True, [1], b"bytes", 1.5])
 def test_values_that_change_the_sql_are_refused(value):
-    with pytest.raises(TypeError, match="is not a whole number, UUID or time"):
+    with pytest.raises(TypeError, match="is not a whole number, UUID, time or text"):
         Fixed(lambda pk: User.objects.filter(pk=pk))(pk=value)
 
 
@@ -144,3 +149,27 @@ def test_rows_are_locked_in_a_transaction_only():
         fixed(pk=1)
     with pytest.raises(TransactionManagementError, match="in a transaction"):
         fixed(pk=1)
+    with pytest.raises(TransactionManagementError, match="in a transaction"):
+        FixedUpdate(lambda pk: (User.objects.filter(pk=pk), {"first_name": "a"}))(pk=1)
+
+
+def test_an_update_changes_the_rows_of_the_queryset_and_counts_them(django_assert_num_queries):
+    made = []
+
+    def build(pk: int, name: str, at: datetime) -> tuple[Any, dict[str, Any]]:
+        made.append(pk)
+        mine = User.objects.filter(pk=pk, is_staff=False).order_by("pk").select_for_update(no_key=True)
+        return User.objects.filter(pk__in=mine.values("pk")), {
+            "first_name": name,
+            "last_login": None,
+            "date_joined": at,
+        }
+
+    rename = FixedUpdate(build)
+    people = [User.objects.create(username=f"p{i}", is_staff=i == 2, last_login=NOON) for i in range(4)]
+    with django_assert_num_queries(4):
+        told = [rename(pk=person.pk, name=f"it's {person.pk}", at=NOON) for person in [*people[:3], people[0]]]
+    assert told == [1, 1, 0, 1] and len(made) == 1
+    rows = list(User.objects.order_by("pk").values_list("first_name", "last_login", "date_joined"))
+    assert rows[:2] == [(f"it's {person.pk}", None, NOON) for person in people[:2]]
+    assert [row[:2] for row in rows[2:]] == [("", NOON)] * 2

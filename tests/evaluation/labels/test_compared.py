@@ -217,7 +217,7 @@ def test_growth_offers_the_topics_that_a_run_lacks(grown: Pool, client, tmp_path
     assert 0 < len(lacking) == count < len(every)
     call_command("export_topics", "small", str(tmp_path / "t.tsv"), "--lacking", "theirs", stdout=StringIO())
     assert (tmp_path / "t.tsv").read_text().splitlines() == list(pool_topics(grown, "theirs"))
-    client.force_login(make_person("rea", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("rea", "researcher"), backend="config.sign_in.Accounts")
     page = client.get("/pools/small/growth").content.decode()
     link = "/pools/small/export/trec/topics.tsv?lacking=theirs"
     assert f'href="{link}"' in page

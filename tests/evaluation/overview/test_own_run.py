@@ -66,7 +66,7 @@ def test_a_run_that_was_asked_some_questions_is_compared_on_these(
 
 def test_the_page_says_on_how_many_questions_it_compares(small: Pool, owner: User, tmp_path: Path, client: Client):
     own = bring(small, tmp_path, "mine", owner, asked_of(small))
-    client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(owner, backend="config.sign_in.Accounts")
     address = "/graphs/town/runs/mine?pool=small"
     assert not has(client.get(address), "compared")
     grown = extend(small, count=3)

@@ -340,7 +340,7 @@ def test_a_zip_file_is_imported_on_the_page(exported, tmp_path: Path):
     folder, _ = exported
     packed = Path(shutil.make_archive(str(tmp_path / "set"), "zip", folder.parent, folder.name))
     client = Client()
-    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("boss", "manager"), backend="config.sign_in.Accounts")
 
     def send(content: bytes, **names: str):
         data = {"archive": SimpleUploadedFile("set.zip", content), "pool_name": "", "graph_name": "", **names}

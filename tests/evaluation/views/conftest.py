@@ -27,7 +27,7 @@ def sign_in(labelled: Pool) -> SignIn:
             person = make_person(role, site)
             if role in ("annotator", "adjudicator"):
                 Membership.objects.create(campaign=campaign, person=person, role=role)
-            client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+            client.force_login(person, backend="config.sign_in.Accounts")
         return client
 
     return client_of

@@ -121,7 +121,7 @@ def test_without_runs_questions_and_triples_come_and_label_sets_say_why(sign_in,
 
 def test_ids_that_a_spreadsheet_would_run_are_raw_in_a_test_set_and_safe_in_tables(db, tmp_path: Path, client):
     pool = pool_of_formulas(tmp_path / "formulas")
-    client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("r", "researcher"), backend="config.sign_in.Accounts")
     triples, _ = download(client, "triples")
     assert {(row["head"], row["relation"], row["tail"]) for row in triples} == {
         ("'@cmd", "'=knows", "'=1+1"),

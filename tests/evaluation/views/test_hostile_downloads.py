@@ -99,7 +99,7 @@ def labels_given(pool: Pool) -> Campaign:
 
 
 def test_no_csv_has_a_formula_and_each_of_its_lines_has_all_columns(labels_given: Campaign, client: Client):
-    client.force_login(make_person("m", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("m", "manager"), backend="config.sign_in.Accounts")
     for part in get_analysis("relations").parts:
         part_figure(labels_given.pool, get_analysis("relations"), part, Settings())
     begun = set()  # files in which something was kept from being a formula
@@ -115,7 +115,7 @@ def test_no_csv_has_a_formula_and_each_of_its_lines_has_all_columns(labels_given
 
 
 def test_questions_are_sent_as_they_are_and_come_back(pool: Pool, client: Client):
-    client.force_login(make_person("m", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("m", "manager"), backend="config.sign_in.Accounts")
     texts = [' ={subject}; "=1" \u202e＝{object}?', "+{subject} 'x?", "@SUM(1) \ufeff{object}?"]
     for relation in pool.graph.relations.all():
         save_template(relation, *texts)

@@ -26,7 +26,7 @@ from tests.pages.world import make_job, make_pool, make_system
 
 def boss() -> Client:
     client = Client()
-    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("boss", "manager"), backend="config.sign_in.Accounts")
     return client
 
 

@@ -122,7 +122,7 @@ def sign_in_again(role: str):
     from tests.factories import make_person
 
     client = Client()
-    client.force_login(make_person(role, role), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person(role, role), backend="config.sign_in.Accounts")
     return client
 
 

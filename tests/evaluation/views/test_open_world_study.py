@@ -23,7 +23,7 @@ from tests.page import charts, content, drawn, element, fields, has, numbers, pa
 @pytest.fixture
 def boss(db) -> Client:
     client = Client()
-    client.force_login(make_person("boss", "manager"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("boss", "manager"), backend="config.sign_in.Accounts")
     return client
 
 
@@ -83,14 +83,14 @@ def test_studies_list_asks_the_same_number_of_questions(boss, django_assert_num_
     for i in range(count):
         Study.objects.create(name=f"s{i}", options={"densities": [0.9], "systems": ["transe"]})
     boss.get("/open-world/studies")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         assert boss.get("/open-world/studies").status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)
 def test_study_page_json_and_csv_of_a_finished_study():
     client = Client()
-    client.force_login(make_person("r", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    client.force_login(make_person("r", "researcher"), backend="config.sign_in.Accounts")
     study = make_study()
     before = client.get("/open-world/studies/tiny/version").json()["version"]
     assert has(client.get("/open-world/studies/tiny"), "no-checkpoint")

@@ -220,7 +220,7 @@ def test_queries_of_the_list_do_not_grow(sign_in, labelled: Pool, count, django_
     monkeypatch.setattr("evaluation.views.browse.PAGE", count)
     client = sign_in("researcher")
     client.get(LIST)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         assert len(listed(client.get(LIST).content.decode())) == count
 
 
@@ -229,5 +229,5 @@ def test_queries_of_one_question_do_not_grow(sign_in, labelled: Pool, busiest, d
     quietest = int(pool_states(labelled).counts.sum(axis=1).argmin())
     for question in (busiest, quietest):
         client.get(address(labelled, question))
-        with django_assert_num_queries(17):
+        with django_assert_num_queries(16):
             client.get(address(labelled, question))

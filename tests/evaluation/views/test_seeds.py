@@ -25,7 +25,7 @@ PAGE = "/pools/p/evaluation"
 def client() -> Client:
     """A researcher, signed in; the pool of this file takes the place of the usual one."""
     signed_in = Client()
-    signed_in.force_login(make_person("researcher", "researcher"), backend="django.contrib.auth.backends.ModelBackend")
+    signed_in.force_login(make_person("researcher", "researcher"), backend="config.sign_in.Accounts")
     return signed_in
 
 

@@ -189,7 +189,7 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
     pool = make_pool(graph)
     for i in range(count):
         make_job(system=make_system(graph, f"rotate-s{i}"), pool=pool)
-    with django_assert_num_queries(12):  # workers, their version, what they do, what waits, the size of the database
+    with django_assert_num_queries(11):  # workers, their version, what they do, what waits, the size of the database
         manager.get("/jobs")
 
 

@@ -178,6 +178,6 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
     for i in range(count):
         make_pool(graph, f"pool-{i}", systems=systems)
         make_graph(tmp_path / f"more{i}", f"more-{i}")
-    for query, queries in (({}, 19), ({}, 16), ({"preview": "yes", "filters": ["types"]}, 18)):
+    for query, queries in (({}, 18), ({}, 15), ({"preview": "yes", "filters": ["types"]}, 17)):
         with django_assert_num_queries(queries):
             manager.get("/pools/pool-0/filter", query)

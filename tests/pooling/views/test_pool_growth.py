@@ -129,5 +129,5 @@ def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queri
     Pool.objects.update(growth=GROWTH * count)
     for i in range(count):
         Job.objects.create(kind="extend-pool", pool=pool, params={"i": i})
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         manager.get(URL)

@@ -85,7 +85,7 @@ def test_a_pool_without_provenance_says_so(graph, manager):
 @pytest.mark.parametrize("count", [1, 3])
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     make_pool(graph, systems=[make_system(graph, f"rotate-s{i}") for i in range(count)])
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         manager.get("/pools/town-pool/overlap")
-    with django_assert_num_queries(7):  # what was read is kept
+    with django_assert_num_queries(6):  # what was read is kept
         manager.get("/pools/town-pool/overlap")

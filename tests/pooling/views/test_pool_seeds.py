@@ -75,6 +75,6 @@ def test_a_pool_without_seeds_says_so(pool, manager):
 def test_queries_do_not_grow(count: int, pool, manager, django_assert_num_queries):
     for i in range(count):
         make_pool(pool.graph, f"pool-{i}")
-    for url, queries in ((URL, 7), (f"{URL}.csv", 5)):
+    for url, queries in ((URL, 6), (f"{URL}.csv", 4)):
         with django_assert_num_queries(queries):
             manager.get(url)

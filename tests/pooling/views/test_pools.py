@@ -327,7 +327,7 @@ def test_queries_do_not_grow(count: int, graph, manager, tmp_path, django_assert
     for i in range(count):
         make_pool(graph, f"pool-{i}", systems=systems)
         make_graph(tmp_path / f"more{i}", f"more-{i}")
-    for url, queries in (("/pools", 9), ("/graphs", 6), ("/pools/pool-0/triples", 10)):
+    for url, queries in (("/pools", 8), ("/graphs", 5), ("/pools/pool-0/triples", 9)):
         with django_assert_num_queries(queries):
             manager.get(url)
 

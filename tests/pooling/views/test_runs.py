@@ -52,7 +52,7 @@ def test_the_list_takes_the_same_queries_for_1_and_3_runs(
 ):
     for name in ("transe", "rotate", "complex")[:number]:
         make_system(graph, name)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         html = researcher.get(PAGE).content.decode()
     names = [system.name for system in System.objects.all()]
     assert [element(html, f"origin-{name}")["data-value"] for name in names] == ["here"] * number

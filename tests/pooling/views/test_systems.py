@@ -169,11 +169,11 @@ def test_form_warns_when_no_worker_is_running(graph, manager):
 def test_queries_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         manager.get(URL)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         manager.get("/systems")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         manager.get("/graphs/town/runs")
 
 
@@ -244,7 +244,7 @@ def test_one_system_or_none_is_no_problem(query: str, shown: list[str], graph, m
 def test_queries_of_a_comparison_do_not_grow(count: int, graph, manager, django_assert_num_queries):
     for i in range(count):
         make_system(graph, f"rotate-s{i}")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         manager.get("/graphs/town/compare")
 
 
