@@ -1,6 +1,7 @@
 """The base of every endpoint of API v1: it checks rights, scopes and size, and turns errors into answers."""
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -130,12 +131,21 @@ def checked(serializer: type[Serializer[Any]], request: Request) -> dict[str, An
         if problem := name_problem(sent):
             raise exceptions.ValidationError({name: [problem]})
     filled = serializer(data=request.data)
+    vars(filled)["fields"] = _fields(serializer)
     filled.is_valid(raise_exception=True)
     for name, field in filled.fields.items():
         # Python takes 1_000 for a number
         if isinstance(field, IntegerField | FloatField) and "_" in str(filled.initial_data.get(name)):
             raise exceptions.ValidationError({name: [field.error_messages["invalid"]]})
     return dict(filled.validated_data)
+
+
+@cache
+def _fields(serializer: type[Serializer[Any]]) -> Any:
+    """Return the fields of a serializer without data, which keep nothing of what they check: DRF copies each of them
+    for every request.
+    """
+    return serializer().fields
 
 
 def refuse_unknown(request: Request, known: Collection[str], what: str) -> None:
