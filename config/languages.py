@@ -4,6 +4,7 @@ This is the one place that decides it. A view only marks its texts (gettext), an
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -36,16 +37,22 @@ def language_of(request: HttpRequest) -> str:
 
     Whatever else people who label ask for is their home page, their search or a refusal: all are in their language.
     """
-    try:
-        route = resolve(request.path_info).url_name or ""
-    except Resolver404:
-        route = ""
+    route = _route(request.path_info)
     is_call = request.path_info.startswith("/api/")
     if route in ENGLISH or (is_call and not (route in TRANSLATED and request.user.is_authenticated)):
         return settings.LANGUAGE_CODE
     if route not in TRANSLATED and can_evaluate(request.user):
         return settings.LANGUAGE_CODE
     return chosen_language(request.user) or translation.get_language_from_request(request)  # a cookie, or the header
+
+
+@lru_cache(256)
+def _route(path: str) -> str:
+    """Return the name of the route of a path, or nothing; whoever labels asks for a few paths again and again."""
+    try:
+        return resolve(path).url_name or ""
+    except Resolver404:
+        return ""
 
 
 class SpeakLanguage:
