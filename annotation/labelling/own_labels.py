@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -15,8 +16,8 @@ from annotation.judging.waiting import waiting_disputes, waiting_items
 from annotation.labelling.queue import held_slots
 from annotation.labelling.training import needs_training
 from annotation.messages.flags import new_answers
-from annotation.models import Campaign, Check, CheckLabel, Item, Label, TrainingQuestion
-from annotation.models.slot import ADJUDICATION
+from annotation.models import Campaign, Check, CheckLabel, Item, Label, Slot, TrainingQuestion
+from annotation.models.slot import ADJUDICATION, PLACES
 from annotation.release.next_batch import may_release
 from core import clock
 from core.people.roles import CampaignRole
@@ -113,7 +114,7 @@ class OwnProgress:
     roles: tuple[str, ...]
     counts: LabelCounts
     left: int  # questions, as questions_left() counts them
-    first: int  # of them, items that a manager assigned to the person
+    first: int  # questions with items that a manager assigned to the person, as num_assigned() counts them
     has_questions: bool  # something is waiting for this person to label
     disputes: int | None  # as disputes_left() counts them; None unless the person is an adjudicator
     answers: int  # to own reports in the last days
@@ -151,35 +152,58 @@ def questions_left(user: User, campaign: Campaign) -> int:
     left = held + waiting_items(campaign, user).count()
     if may_release(campaign):
         left += campaign.pool.triples.filter(reason=TO_PEOPLE, item=None).count()
-    checks = Check.objects.filter(campaign=campaign, person=user)
-    waiting = checks.filter(state__in=[SlotState.FREE, SlotState.LEASED]).select_related("beside")
-    golds = [check for check in waiting if check.kind == CheckKind.GOLD]
-    rechecks = len(waiting) - len(golds)
-    # in hand, or given back: then it comes again, unless others took what is beside it
-    gold_in_hand = [
-        check.gold_id
-        for check in golds
-        if check.state == SlotState.LEASED or (check.template_id is not None and not check.went_to_others)
-    ]
+    checks = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
+    waiting = list(checks.select_related("beside__item"))
+    rechecks = sum(check.kind == CheckKind.RECHECK for check in waiting)
+    golds = _golds_kept(user, campaign, waiting)
     # it keeps the rest of the gold in the number: a fall before it is answered would show it
-    if not left and not gold_in_hand:
+    if not left and not golds:
         return rechecks
     left += rechecks
+    kept = [check.gold_id for check in golds]
     if not campaign.gold_percent:
-        return left + len(gold_in_hand)
-    given = Check.objects.filter(gold=OuterRef("pk"), person=user, state=SlotState.ANSWERED)
+        return left + len(kept)
+    # what others took with its question comes no more, as an item that two others have
+    had = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE, template=None)
     trained = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
-    to_come = Q(~Exists(given), ~Exists(trained), is_active=True)
-    return left + campaign.golds.filter(Q(pk__in=gold_in_hand) | to_come).count()
+    to_come = Q(~Exists(had), ~Exists(trained), is_active=True)
+    return left + campaign.golds.filter(Q(pk__in=kept) | to_come).count()
+
+
+def _golds_kept(user: User, campaign: Campaign, checks: Collection[Check]) -> list[Check]:
+    """Return the gold of free and leased checks that this person has in hand, or that comes again."""
+    had = [check for check in checks if check.state == SlotState.LEASED or check.template_id is not None]
+    golds = [check for check in had if check.kind == CheckKind.GOLD]
+    lost = {check.beside.item_id for check in golds if check.beside and _is_lost(check)}
+    waiting = waiting_items(campaign, user).filter(pk__in=lost) if lost else Item.objects.none()
+    comes = set(waiting.values_list("pk", flat=True))
+    return [check for check in golds if not _is_lost(check) or (check.beside and check.beside.item_id in comes)]
+
+
+def _is_lost(check: Check) -> bool:
+    return check.state == SlotState.FREE and check.went_to_others
 
 
 def num_assigned(user: User, campaign: Campaign) -> int:
-    """Return how many items that a manager assigned to this person they can still be given, with those in hand."""
-    assigned = Q(pk__in=Item.assigned_to.through.objects.filter(user=user).values("item"))
-    held = held_slots(campaign, user).exclude(number=ADJUDICATION).values("item")
-    return campaign.items.filter(
-        assigned, Q(pk__in=held) | Q(pk__in=waiting_items(campaign, user).values("pk"))
-    ).count()
+    """Return how many questions with items that a manager assigned to this person have candidates left for them.
+
+    Questions, not items: gold is never assigned, so a number of items that stays after an answer would show it.
+    """
+    if campaign.state == CampaignState.CLOSED:
+        return 0
+    assigned = campaign.items.filter(pk__in=Item.assigned_to.through.objects.filter(user=user).values("item"))
+    held = Slot.objects.filter(annotator=user, number__in=PLACES).exclude(state=SlotState.WITHDRAWN)
+    waiting = waiting_items(campaign, user).values("pk")
+    theirs = assigned.filter(Q(pk__in=held.values("item")) | Q(pk__in=waiting)).order_by()
+    groups = set(theirs.values_list("group", flat=True))
+    if not groups:
+        return 0
+    in_hand = held.filter(state=SlotState.LEASED).values("item")
+    items = campaign.items.filter(Q(pk__in=in_hand) | Q(pk__in=waiting), group__in=groups).order_by()
+    left = set(items.values_list("group", flat=True))
+    checks = Check.objects.filter(campaign=campaign, person=user, state__in=[SlotState.FREE, SlotState.LEASED])
+    kept = _golds_kept(user, campaign, checks.select_related("beside__item"))
+    return len(left | groups & {check.beside.item.group for check in kept if check.beside})
 
 
 def disputes_left(user: User, campaign: Campaign) -> int:

@@ -287,13 +287,12 @@ def _take_groups(
     """Lease whole groups until `wanted` are taken, with what is the person's alone."""
     taken = Taken()
     passed: list[int] = []
-    places = {item.pk for item in alone.returns.values()}
     while taken.number < wanted:
-        if passed or places:
+        if alone.returns:
+            group = _next_with(campaign, user, alone.returns.values(), passed, now)
+        elif passed:
             waiting = waiting_items(campaign, user, now=now)
-            if places:
-                waiting = waiting | campaign.items.filter(pk__in=places)
-            group = _next_group(campaign.pk, waiting.exclude(group__in=passed), user.pk, places).first()
+            group = _next_group(campaign.pk, waiting.exclude(group__in=passed), user.pk).first()
         else:
             group = _NEXT_GROUP.first(campaign=campaign.pk, person=user.pk, now=now)
         if group is None:
@@ -332,6 +331,39 @@ def _next_group(
     # one query: the database looks for each only where the one before it found none
     group = Coalesce(*(Subquery(items.values("group")[:1]) for items in first))
     return User.objects.filter(_is_member(campaign, person), pk=person).values_list(group, flat=True)
+
+
+def _next_with(
+    campaign: Campaign, user: User, returns: Collection[Item], passed: Collection[int], now: datetime
+) -> int | None:
+    """Return the next group as `_next_group` does, of those that wait and of the items of `returns`.
+
+    Of these, one that somebody else has labelled after this person counts as begun by the other: so would be one in its
+    place that this person has not answered.
+    """
+    own = [item.pk for item in returns if item.started_by_id == user.pk]
+    others = Slot.objects.filter(item__in=own, number__in=PLACES, state=SlotState.ANSWERED).exclude(annotator=user)
+    second = dict(others.values_list("item", "annotator"))
+    places = {item.pk for item in returns} - second.keys()
+    waiting = waiting_items(campaign, user, now=now) | campaign.items.filter(pk__in=places)
+    waiting = waiting.exclude(group__in=passed)
+    group = _next_group(campaign.pk, waiting, user.pk, places).first()
+    begun = {item.pk: item for item in returns if item.pk in second and item.group not in passed}
+    if not begun or (group is None and not campaign.members.filter(person=user).exists()):
+        return group
+    items = [*begun.values(), *([] if group is None else waiting.filter(group=group))]
+    given = Item.assigned_to.through.objects.filter(user=user, item__in=items)
+    assigned = set(given.values_list("item", flat=True))
+
+    def place(item: Item) -> tuple[int, int, int]:
+        by = second.get(item.pk, item.started_by_id)
+        if item.pk in assigned:
+            return 0, 0, item.order
+        if by is None or by == user.pk:
+            return 3, 0, item.order
+        return (1 if by > user.pk else 2), by, item.order
+
+    return min(items, key=place).group
 
 
 _NEXT_GROUP = Fixed(

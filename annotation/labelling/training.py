@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotation.enums import AnnotationAct, Answer, SlotState
 from annotation.errors import AnswerRefused, CampaignError, TrainingNeeded
-from annotation.models import Campaign, Check, Gold, Label, Training, TrainingQuestion
+from annotation.models import Campaign, Check, CheckLabel, Gold, Label, Training, TrainingQuestion
 from annotation.models.slot import PLACES
 from core import clock
 from core.people.audit_log import record
@@ -28,7 +28,8 @@ def needs_training(campaign: Campaign, user: User) -> bool:
     if campaign.trainings.filter(person=user, passed_at__isnull=False).exists():
         return False
     own = Label.objects.filter(annotator=user, item__campaign=campaign, slot__number__in=PLACES)
-    return not own.exists()
+    checked = CheckLabel.objects.filter(annotator=user, check_item__campaign=campaign)
+    return not own.exists() and not checked.exists()
 
 
 def check_trained(campaign: Campaign, user: User) -> None:
@@ -92,7 +93,8 @@ def last_round(campaign: Campaign, user: User) -> Round | None:
 def supply(campaign: Campaign, user: User) -> QuerySet[Gold]:
     """Return the gold items that this person can be trained with: active ones that they were never given."""
     had = TrainingQuestion.objects.filter(gold=OuterRef("pk"), training__person=user)
-    given = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE)
+    # also what they gave back: training would tell that it was gold, and it comes again
+    given = Check.objects.filter(gold=OuterRef("pk"), person=user).exclude(state=SlotState.FREE, template=None)
     return campaign.golds.filter(~Exists(had), ~Exists(given), is_active=True)
 
 

@@ -57,6 +57,7 @@ def test_compiled_file_is_that_of_its_catalogue(language: str, domain: str):
 def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answers():
     """A text that is about several statements, as "where has Ada lived?" is, belongs into this list."""
     questions = {
+        "%(n)s questions were assigned to you: they come first.",
         "Another dispute of this question",
         "By question",
         "By question: No for the remaining rows; Undo within 10 seconds takes all back",
@@ -65,6 +66,7 @@ def test_a_question_is_the_triple_question_and_a_statement_what_one_label_answer
         "By question: the next question, when all rows are answered",
         "Evidence for this question",
         "Next question",
+        "One question was assigned to you: it comes first.",
         "Search one of the first sources in the side window; by question, one of those below the link",
         "Take the last source of this question",
         "Take the question’s link",

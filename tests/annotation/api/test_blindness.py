@@ -19,6 +19,7 @@ from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import submit
+from annotation.labelling.training import needs_training, supply
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
 from annotation.models import Campaign, Check, Gold, Item, Label, Slot
 from annotation.models.slot import lease_of
@@ -527,6 +528,70 @@ def test_what_is_left_falls_by_one_whatever_was_answered(world, ann, gold, place
         left.append(ann.get(PROGRESS).json()["left"])
     falls = {before - after for before, after in pairwise(left[:-1])}
     assert (falls, left[-1]) == ({1}, 0)
+
+
+@pytest.mark.parametrize("change", ["", "percent", "active"])
+def test_what_is_left_tells_nothing_of_gold_that_others_took_with_its_question(world, as_user, ann, change) -> None:
+    """With no more gold to come it fell by the gold of a question that others took, and rose when that came again; or
+    else it stayed when two others had all of the question.
+    """
+    url, held, golds = many_with_gold(world, ann)
+    campaign = Campaign.objects.get(pool__name="large")
+    Gold.objects.exclude(checks__ticket__in=golds).delete()
+
+    def left() -> int:
+        return ann.get(PROGRESS.replace("p1", "large")).json()["left"]
+
+    Campaign.objects.update(gold_percent=0 if change == "percent" else 1)  # 1: no gold for the others
+    if change == "active":
+        Gold.objects.update(is_active=False)
+    total = left()
+    assert post(ann, RELEASE, {"slots": [item["slot"] for item in held]}).json() == {"slots": len(held)}
+    for person in (world.ben, world.cleo):
+        assert left() == total
+        campaign.members.create(person=person, role="annotator", consented_at=timezone.now())
+        num_items = len(held) - len(golds)
+        theirs = post(as_user(person), url, {"count": num_items}).json()["items"]
+        assert {item["group"] for item in theirs} == {item["group"] for item in held}
+        if person == world.ben:
+            with transaction.atomic():
+                post(ann, url, {"count": len(held)})
+                assert left() == total
+                transaction.set_rollback(True)
+    assert left() == total - len(held)
+
+
+def test_number_of_assigned_questions_stays_until_all_of_one_is_answered(world, ann, gold) -> None:
+    """The number of assigned items fell with each answer, but not with gold."""
+    items = claimed(ann)
+    mine = [item for item in items if item["side"] == "tail"]
+    assert ticket_of_gold(world.ann) in [item["slot"] for item in mine]
+    for item in world.campaign.items.filter(side="tail"):
+        item.assigned_to.add(world.ann)
+    for last in mine:
+        with transaction.atomic():
+            seen = []
+            for item in [*(item for item in mine if item != last), last]:
+                seen.append(own_progress(world.ann)[0].first)
+                post(ann, RELEASE, {"slots": [item["slot"]]})
+                seen.append(own_progress(world.ann)[0].first)
+                assert post(ann, SUBMIT, given(item)).status_code == 201
+            assert seen == [1] * 2 * len(mine) and own_progress(world.ann)[0].first == 0
+            transaction.set_rollback(True)
+
+
+def test_training_that_begins_later_tells_nothing_of_gold(world, ann, gold) -> None:
+    """Whoever had answered gold alone needed the training; what was given back came in it, and then again."""
+    items = claimed(ann)
+    Campaign.objects.update(training_items=1)
+    for item in items:
+        with transaction.atomic():
+            assert post(ann, SUBMIT, given(item)).status_code == 201
+            assert post(ann, CLAIM, {"count": 1}).status_code == 200
+            transaction.set_rollback(True)
+    post(ann, RELEASE, {"slots": [item["slot"] for item in items]})
+    world.campaign.refresh_from_db()
+    assert needs_training(world.campaign, world.ann) and not supply(world.campaign, world.ann).exists()
 
 
 def test_home_offers_rechecks_as_it_offers_questions(world, ann) -> None:

@@ -104,7 +104,7 @@ def test_training_and_unmarked_gold_never_share_an_item(world: World, training: 
     put_last(training, side="tail")
     head = items[0].triple.head
     Gold.objects.update(head=head)
-    make_check(world, world.ann, "Y", gold=at_ben)
+    make_check(world, world.ann, gold=at_ben)
     assert [one.gold_id for one in start_round(training, world.ann).questions] == [at_ann.pk]
     claim_questions(training, world.ann, 50)
     claim_questions(training, world.cleo, 50)

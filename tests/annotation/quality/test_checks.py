@@ -420,6 +420,26 @@ def test_gold_stays_as_an_item_does_that_nobody_took(world, two_golds, others) -
     assert claim_questions(world.campaign, world.ann, 50) == (golds if others == "answered" else places)
 
 
+def test_gold_comes_again_before_questions_that_others_began_as_an_item_does(world) -> None:
+    """The person answered the rest of its question before others did: an item there was begun by the others."""
+    campaign = make_large(world, [4] * 6, 2, every=1)
+    Campaign.objects.update(gold_percent=50)
+    campaign.refresh_from_db()
+    campaign.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    first = by_question(claim_questions(campaign, world.ann, 1))[0]
+    assert {"Slot", "Check"} == {type(place).__name__ for place in first}
+    for last in first:
+        with transaction.atomic():
+            for place in first:
+                if place != last:
+                    answer(world.ann, place)
+            for place in claim_questions(campaign, world.ben, 50):
+                answer(world.ben, place)
+            release(world.ann, [last.ticket])
+            assert claim_questions(campaign, world.ann, 1) == [last]
+            transaction.set_rollback(True)
+
+
 @pytest.mark.parametrize("given_back", [True, False])
 def test_gold_of_a_question_that_others_have_does_not_come_alone(world, two_golds, given_back) -> None:
     """Given back, or after the lease; a late answer to it is as late as one to an item."""
