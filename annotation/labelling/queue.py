@@ -453,9 +453,23 @@ def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime)
     for check in theirs:
         slot = None if check.went_to_others else _slot_of_gold(check, taken, now)
         if slot is not None:
+            slot = _lost_with(check, slot, taken, now)
             mine = Check.objects.filter(pk=check.pk)
             if check.state == SlotState.FREE or move_checks(mine, "release", leased_until=None):
                 mine.filter(state=SlotState.FREE).update(beside=slot)
+
+
+def _lost_with(check: Check, slot: Slot, taken: Mapping[int, Slot], now: datetime) -> Slot:
+    """Return this slot, or the nearest one taken whose item the person of this gold has not answered and doesn't hold.
+
+    Beside an item that they kept it would never come again, but an item in its place would.
+    """
+    own = Slot.objects.filter(item__in=list(taken), annotator=check.person_id, number__in=PLACES)
+    kept = set(own.exclude(claimable(now)).values_list("item", flat=True))
+    lost = [other for item, other in taken.items() if item not in kept]
+    if slot.item_id not in kept or not lost:
+        return slot
+    return min(lost, key=lambda other: abs(other.item.order - slot.item.order))
 
 
 def _slot_of_gold(check: Check, taken: Mapping[int, Slot], now: datetime) -> Slot | None:

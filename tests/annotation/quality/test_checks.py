@@ -420,6 +420,31 @@ def test_gold_stays_as_an_item_does_that_nobody_took(world, two_golds, others) -
     assert claim_questions(world.campaign, world.ann, 50) == (golds if others == "answered" else places)
 
 
+@pytest.mark.parametrize("keep", ["answer", "hold"])
+def test_gold_comes_again_with_the_rest_of_a_question_of_which_a_part_was_kept(world, keep) -> None:
+    """It went with an item that the person kept, and never came again as the rest did."""
+    campaign = make_large(world, [6] * 2, 1, every=1)
+    Campaign.objects.update(gold_percent=50)
+    campaign.refresh_from_db()
+    campaign.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    question = by_question(claim_questions(campaign, world.ann, 1))[0]
+    (gold,) = (place for place in question if isinstance(place, Check))
+    for item in [place for place in question if isinstance(place, Slot)]:
+        with transaction.atomic():
+            kept = [gold.beside, item]
+            for place in {place.pk: place for place in kept}.values():
+                if keep == "answer":
+                    answer(world.ann, place)
+            rest = [place for place in question if place not in kept]
+            for place in rest:
+                type(place).objects.filter(pk=place.pk).update(leased_until=timezone.now() - timedelta(minutes=1))
+            claim_questions(campaign, world.ben, 1)
+            again = [one for one in claim_questions(campaign, world.ann, 50) if asked_of(one) == asked_of(gold)]
+            triples = [place.asked.triple for place in (rest if keep == "answer" else question)]
+            assert [place.asked.triple for place in again] == triples
+            transaction.set_rollback(True)
+
+
 def test_gold_comes_again_before_questions_that_others_began_as_an_item_does(world) -> None:
     """The person answered the rest of its question before others did: an item there was begun by the others."""
     campaign = make_large(world, [4] * 6, 2, every=1)
