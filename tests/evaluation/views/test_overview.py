@@ -142,7 +142,7 @@ def test_the_version_changes_with_a_label_and_only_then(sign_in, labelled: Pool)
 
 def test_asking_for_the_version_computes_nothing(sign_in, django_assert_num_queries):
     client = sign_in("researcher")
-    with django_assert_num_queries(9):  # session, person; pool, labels, runs, last pooled, heavy jobs
+    with django_assert_num_queries(8):  # session, person; pool, labels, runs, last pooled, heavy jobs
         client.get(VERSION)
     assert not Figure.objects.exists()
 
