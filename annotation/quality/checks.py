@@ -112,10 +112,18 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
         if near is not None:
             found[check.pk] = near
     if lost:
-        waiting = waiting_items(campaign, user).filter(pk__in={item.pk for item in lost.values()})
-        there = set(waiting.values_list("pk", flat=True))
+        items = {item.pk for item in lost.values()}
+        there = set(waiting_items(campaign, user).filter(pk__in=items).values_list("pk", flat=True))
+        # beside an item that they kept, as the other place of an item comes that others took alone
+        there |= set(_kept(user, items).values_list("item", flat=True))
         found |= {pk: item for pk, item in lost.items() if item.pk in there}
     return {check.pk: found[check.pk] for check in checks if check.pk in found}  # in their order
+
+
+def _kept(user: User, items: Collection[int]) -> QuerySet[Slot]:
+    """Return the slots of these items that this person holds or answered."""
+    own = Slot.objects.filter(item__in=items, annotator=user, number__in=PLACES)
+    return own.filter(state__in=[SlotState.LEASED, SlotState.ANSWERED])
 
 
 class Mine(Alone):
@@ -288,9 +296,10 @@ class Mine(Alone):
             return pk
         slot = {slot.item_id: slot for slot in slots}.get(check.beside.item_id)
         if slot is None:  # they kept that item: gold does not go with its other slot, which others took and gave back
-            own = Slot.objects.filter(item=check.beside.item_id, annotator=self.user, number__in=PLACES)
-            for kept in own.exclude(state=SlotState.WITHDRAWN):
-                Check.objects.filter(pk=pk).update(beside=kept)
+            slot = _kept(self.user, [check.beside.item_id]).first()
+            if slot is not None and not check.went_to_others:
+                Check.objects.filter(pk=pk).update(beside=slot)
+                return pk
         if slot is None or slot.pk == check.beside_id:
             return pk
         move_checks(Check.objects.filter(pk=pk), "replace")

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+import annotation.api.serializers  # noqa: F401 - reads MAX_LEASED once, which a test changes
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_progress
 from annotation.labelling.queue import claim_disputed, release_all
