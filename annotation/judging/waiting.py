@@ -1,12 +1,13 @@
 """Find what waits for whom: items that need labels, and disputes."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from annotation.enums import ItemState
+from annotation.enums import ItemState, SlotState
 from annotation.judging.transitions import claimable
 from annotation.models import Campaign, Flag, Item, Label, Slot
 from annotation.models.slot import ADJUDICATION, PLACES
@@ -17,6 +18,21 @@ def waiting_items(campaign: Campaign | int, user: User | int, *, now: datetime |
     """Return the items that this person could be given now; campaign and person may be ids."""
     place = Slot.objects.filter(claimable(now or clock.now()), item=OuterRef("pk"), number__in=PLACES)
     return not_seen_by(Item.objects.filter(Exists(place), campaign=campaign, state=ItemState.OPEN), user)
+
+
+def lost_gold_comes(campaign: Campaign, user: User, items: Collection[int]) -> set[int]:
+    """Return the items, by id, with which gold comes again that this person lost beside them.
+
+    Those that wait for the person; and those that they kept, as the other place comes of an item that others took.
+    """
+    waiting = waiting_items(campaign, user).filter(pk__in=items).values_list("pk", flat=True)
+    return set(waiting) | set(kept_slots(user, items).values_list("item", flat=True)) if items else set()
+
+
+def kept_slots(user: User, items: Collection[int]) -> QuerySet[Slot]:
+    """Return the slots of these items that this person holds or answered."""
+    own = Slot.objects.filter(item__in=items, annotator=user, number__in=PLACES)
+    return own.filter(state__in=[SlotState.LEASED, SlotState.ANSWERED])
 
 
 def waiting_disputes(

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.enums import CampaignState, CheckKind, SlotState
-from annotation.judging.waiting import waiting_disputes, waiting_items
+from annotation.judging.waiting import lost_gold_comes, waiting_disputes, waiting_items
 from annotation.labelling.queue import held_slots
 from annotation.labelling.training import needs_training
 from annotation.messages.flags import new_answers
@@ -174,9 +174,9 @@ def _golds_kept(user: User, campaign: Campaign, checks: Collection[Check]) -> li
     """Return the gold of free and leased checks that this person has in hand, or that comes again."""
     had = [check for check in checks if check.state == SlotState.LEASED or check.template_id is not None]
     golds = [check for check in had if check.kind == CheckKind.GOLD]
-    lost = {check.beside.item_id for check in golds if check.beside and _is_lost(check)}
-    waiting = waiting_items(campaign, user).filter(pk__in=lost) if lost else Item.objects.none()
-    comes = set(waiting.values_list("pk", flat=True))
+    comes = lost_gold_comes(
+        campaign, user, {check.beside.item_id for check in golds if check.beside and _is_lost(check)}
+    )
     return [check for check in golds if not _is_lost(check) or (check.beside and check.beside.item_id in comes)]
 
 

@@ -19,7 +19,7 @@ from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, Go
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
 from annotation.judging.transitions import move_checks
-from annotation.judging.waiting import waiting_items
+from annotation.judging.waiting import kept_slots, lost_gold_comes
 from annotation.labelling.question import Question, question_of
 from annotation.labelling.queue import (
     MAX_LEASED,
@@ -111,19 +111,9 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
         )
         if near is not None:
             found[check.pk] = near
-    if lost:
-        items = {item.pk for item in lost.values()}
-        there = set(waiting_items(campaign, user).filter(pk__in=items).values_list("pk", flat=True))
-        # beside an item that they kept, as the other place of an item comes that others took alone
-        there |= set(_kept(user, items).values_list("item", flat=True))
-        found |= {pk: item for pk, item in lost.items() if item.pk in there}
+    comes = lost_gold_comes(campaign, user, {item.pk for item in lost.values()})
+    found |= {pk: item for pk, item in lost.items() if item.pk in comes}
     return {check.pk: found[check.pk] for check in checks if check.pk in found}  # in their order
-
-
-def _kept(user: User, items: Collection[int]) -> QuerySet[Slot]:
-    """Return the slots of these items that this person holds or answered."""
-    own = Slot.objects.filter(item__in=items, annotator=user, number__in=PLACES)
-    return own.filter(state__in=[SlotState.LEASED, SlotState.ANSWERED])
 
 
 class Mine(Alone):
@@ -296,7 +286,7 @@ class Mine(Alone):
             return pk
         slot = {slot.item_id: slot for slot in slots}.get(check.beside.item_id)
         if slot is None:  # they kept that item: gold does not go with its other slot, which others took and gave back
-            slot = _kept(self.user, [check.beside.item_id]).first()
+            slot = kept_slots(self.user, [check.beside.item_id]).first()
             if slot is not None and not check.went_to_others:
                 Check.objects.filter(pk=pk).update(beside=slot)
                 return pk

@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
 from annotation.labelling.assignments import GivenAnswer
-from annotation.labelling.own_labels import label_counts
+from annotation.labelling.own_labels import label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED, claim_disputed, release, renew
 from annotation.labelling.submit import change
 from annotation.models import Campaign, Check, CheckLabel, Gold, Item, Judgement, Label, Reached, Slot, SurplusLabel
@@ -566,8 +566,10 @@ def test_the_last_candidate_comes_again_once_others_took_its_question(world) -> 
                     answer(world.ann, place)
             let_leases_end(world.ann)
             claim_questions(campaign, world.ben, 1)
+            left = questions_left(world.ann, campaign)
             (again,) = [one for one in claim_questions(campaign, world.ann, 50) if asked_of(one) == asked_of(last)]
             assert again.asked.triple == last.asked.triple and again.ticket != last.ticket
+            assert questions_left(world.ann, campaign) == left
             transaction.set_rollback(True)
 
 
