@@ -130,6 +130,11 @@ class Check(models.Model):
         return lease_of(self.ticket, self.person_id)
 
     @property
+    def was_given_back(self) -> bool:
+        """Return whether its person had it and has not answered it: given back, or lost to others."""
+        return self.state == SlotState.FREE and self.template_id is not None
+
+    @property
     def went_to_others(self) -> bool:
         """Return whether somebody else has, or answered, the slot that this gold was given with."""
         return self.beside is not None and self.beside.annotator_id not in (None, self.person_id)

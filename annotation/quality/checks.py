@@ -90,8 +90,7 @@ def _returns(campaign: Campaign, user: User, checks: Collection[Check]) -> dict[
     found: dict[int, Item] = {}
     lost: dict[int, Item] = {}
     for check in checks:
-        given_back = check.state == SlotState.FREE and check.template_id is not None
-        if check.gold is None or not given_back:
+        if check.gold is None or not check.was_given_back:
             continue
         if check.went_to_others and check.beside is not None:
             lost[check.pk] = check.beside.item
@@ -145,8 +144,7 @@ class Mine(Alone):
         self._keep_held()
         self._checks = {check.pk: check for check in self.checks}
         self.orders = {}
-        free = [check for check in self.checks if check.item is not None and check.state == SlotState.FREE]
-        back = [check for check in free if check.template_id is not None]
+        back = [check for check in self.checks if check.item is not None and check.was_given_back]
         orders = [check.order for check in back]
         items = {item.order: item for item in self.campaign.items.filter(order__in=orders)} if back else {}
         self._rechecks = {check.pk: items.get(check.order, check.item) for check in back if check.item is not None}
@@ -211,7 +209,8 @@ class Mine(Alone):
         mine = [place for place in shown if isinstance(place, Slot)]
         new = [self._give(gold, order, mine or slots) for gold, order in drawn if gold in shown]
         if mine or new:  # with gold alone they were given the question, and of its items none
-            self._reach(mine[-1].item if mine else slots[0].item, len(mine) > 0)
+            order = mine[-1].item.order if mine else max(0, slots[0].item.order - 1)
+            self._reach(slots[0].item.group, order)
         return mine, [self._give_again(place, slots) for place in shown if isinstance(place, int)] + new
 
     def _draw_gold(self, slots: list[Slot], taken: int, back: Collection[int]) -> list[tuple[Gold, int]]:
@@ -251,14 +250,10 @@ class Mine(Alone):
         order = _REACHED.first(campaign=self.campaign.pk, person=self.user.pk, group=group)
         return -1 if order is None else order
 
-    def _reach(self, item: Item, given: bool) -> None:
-        """Remember how far this person is with a question: slots that are given back keep no trace of who had them.
-
-        `given`: up to this item; otherwise to the place before it.
-        """
-        order = item.order if given else max(0, item.order - 1)
-        if order > self._reached(item.group):
-            far = Reached(campaign=self.campaign, person=self.user, group=item.group, order=order)
+    def _reach(self, group: int, order: int) -> None:
+        """Remember how far this person is with a question: slots that are given back keep no trace of who had them."""
+        if order > self._reached(group):
+            far = Reached(campaign=self.campaign, person=self.user, group=group, order=order)
             key = ["campaign", "person", "group"]
             Reached.objects.bulk_create([far], update_conflicts=True, unique_fields=key, update_fields=["order"])
 
