@@ -10,6 +10,10 @@ _SESSION = Fixed(lambda key, now: Session.objects.filter(session_key=key, expire
 
 
 class SessionStore(db.SessionStore):
+    def _validate_session_key(self, key: str | None) -> bool:
+        """Refuse a NUL, which a cookie can hold as `"\\000"`: PostgreSQL takes none in a text."""
+        return super()._validate_session_key(key) and "\0" not in (key or "")  # type: ignore[misc]  # not in the stubs
+
     def _get_session_from_db(self) -> Session | None:
         found = _SESSION.first(key=self.session_key, now=timezone.now())
         if found is None:
