@@ -181,6 +181,7 @@ class AnnotationAct(models.TextChoices):
     JUDGEMENT_REOPENED = "judgement-reopened", "reopened a judgement"
     ITEM_RETURNED = "item-returned", "asked two others about an item"
     ITEMS_ASSIGNED = "items-assigned", "assigned items to a person"
+    ITEMS_REPORTED = "items-reported", "put items into the inbox"
     FLAG_ANSWERED = "flag-answered", "replied to a report"
     GOLD_ADDED = "gold-added", "added gold items"
     GOLD_REMOVED = "gold-removed", "took gold items out"

@@ -61,7 +61,13 @@ def _flag(items: Sequence[Item], by: User, reason: str) -> int:
         )
         for item in items
     ]
-    return len(Flag.objects.bulk_create(flags))
+    with transaction.atomic():
+        record(by, AnnotationAct.ITEMS_REPORTED, pool=items[0].campaign.pool, about=_counted(items))
+        return len(Flag.objects.bulk_create(flags))
+
+
+def _counted(items: Sequence[object]) -> str:
+    return f"{len(items):,} item{'s' if len(items) > 1 else ''}"
 
 
 def _done(act: Callable[[], None]) -> bool:
@@ -142,8 +148,7 @@ def assign_items(campaign: Campaign, ids: Sequence[int], person: User, *, by: Us
         through.objects.bulk_create(
             (through(item_id=item, user_id=person.pk) for item in items), ignore_conflicts=True
         )  # fmt: skip
-        about = f"{len(items):,} item{'s' if len(items) > 1 else ''}"
-        record(by, AnnotationAct.ITEMS_ASSIGNED, pool=campaign.pool, subject=person, about=about)
+        record(by, AnnotationAct.ITEMS_ASSIGNED, pool=campaign.pool, subject=person, about=_counted(items))
     return items
 
 

@@ -313,6 +313,8 @@ def test_flagged_items_wait_in_the_inbox(world, manager, several) -> None:
         (item, world.manager, "other", "two Parises?", True) for item in several
     ]
     assert read(manager.get("/pools/p1/campaign/inbox")).texts("text") == ["two Parises?"] * 3
+    entry = AuditEntry.objects.get(act="items-reported")
+    assert (entry.person, entry.pool, entry.about) == (world.manager, world.campaign.pool, "3 items")
 
 
 @pytest.mark.parametrize("reason", ["", "x" * 1001, "a\0"])
