@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterable
+from itertools import chain
 
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
@@ -26,6 +27,7 @@ from core.people.roles import CampaignRole, SiteRole
 from core.people.tokens import revoke_all
 
 ROLES = (*SiteRole.values, *CampaignRole.values)
+SERVER = "server"  # what the audit log calls commands on the server
 PSEUDONYM = "erased-"  # prefix of the names of people whose personal data are erased
 NAME_TAKEN = _("The name {!r} is taken, if perhaps in other capitals: choose another.")
 LOOKS_TAKEN = _("The name {!r} looks like that of somebody else here: choose another.")
@@ -91,7 +93,8 @@ def make_account(username: str, password: str | None, email: str = "") -> User:
         one_at_a_time("make an account")  # of names that only look alike, no constraint refuses the second
         if User.objects.filter(username__iexact=user.username).exists():
             raise PersonError(NAME_TAKEN.format(username))
-        if looks_like_one_of(user.username, User.objects.values_list("username", flat=True).iterator()):
+        known = User.objects.values_list("username", flat=True).iterator()
+        if looks_like_one_of(user.username, chain([SERVER], known)):
             raise PersonError(LOOKS_TAKEN.format(username))
         try:
             user.full_clean()

@@ -67,6 +67,13 @@ def test_name_that_looks_like_a_pseudonym_is_refused(name: str) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("name", ["server", "Server", "ѕerver", "ｓerver"])
+def test_name_by_which_the_audit_log_calls_the_server_is_refused(name: str) -> None:
+    with pytest.raises(PersonError):
+        make_account(name, PASSWORD)
+
+
+@pytest.mark.django_db
 def test_names_are_kept_and_found_in_one_form() -> None:
     made, password = add_person("ｒita", "researcher")
     assert (made.username, bool(password)) == ("rita", True)
