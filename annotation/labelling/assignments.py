@@ -47,7 +47,8 @@ class Assignment(ABC):
     @property
     def template_id(self) -> int:
         """The version of the question that was shown."""
-        return self.place.template_id or newest_templates(self.campaign, [self.relation])[self.relation].pk
+        shown = self.place.words if isinstance(self.place, Check) else self.place.template_id
+        return shown or newest_templates(self.campaign, [self.relation])[self.relation].pk
 
     def is_held(self) -> bool:
         """Return whether the person has this question now, so that an answer to it counts."""

@@ -63,10 +63,11 @@ def _known(user: User, client_id: UUID) -> Flag | None:
 
 def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> Flag:
     with transaction.atomic():
-        slot = Slot.objects.filter(ticket=ticket).select_related("item__campaign", "template").first()
-        check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "template").first()
+        slot = Slot.objects.filter(ticket=ticket).select_related("item__campaign").first()
+        check = Check.objects.filter(ticket=ticket, person=user).select_related("campaign", "beside").first()
         place = slot or check
-        if place is None or place.template is None:
+        words = place.words if isinstance(place, Check) else place and place.template_id
+        if place is None or words is None:
             raise AnswerRefused(_("This statement was withdrawn: there is nothing to report any more."))
         if place.asked.campaign.flags.filter(person=user, replied_at=None).count() >= MOST_OPEN:
             told = _("{n} of your reports have no reply yet. You can report more once somebody replies.")
@@ -79,7 +80,7 @@ def _report(user: User, ticket: UUID, client_id: UUID, kind: str, text: str) -> 
             person=user,
             item=slot.item if slot else None,
             check_item=None if slot else check,
-            template=place.template,
+            template_id=words,
             kind=kind,
             text=text,
             holds_item=holds,

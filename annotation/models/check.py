@@ -135,6 +135,18 @@ class Check(models.Model):
         return self.state == SlotState.FREE and self.template_id is not None
 
     @property
+    def words(self) -> int | None:
+        """Return the question template that an answer or report has: once given back, that of the slot beside it.
+
+        A slot tells the version of the question that was shown last, be it to somebody else.
+        """
+        slot = self.beside
+        is_away = self.state in (SlotState.FREE, SlotState.WITHDRAWN)
+        if slot is None or not is_away or slot.annotator_id == self.person_id:
+            return self.template_id
+        return slot.template_id or self.template_id
+
+    @property
     def went_to_others(self) -> bool:
         """Return whether somebody else has, or answered, the slot that this gold was given with."""
         return self.beside is not None and self.beside.annotator_id not in (None, self.person_id)

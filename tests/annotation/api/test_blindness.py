@@ -22,10 +22,11 @@ from annotation.labelling.queue import claim_disputed, release_all
 from annotation.labelling.submit import submit
 from annotation.labelling.training import needs_training, supply
 from annotation.labelling.withdraw import reopen_judgement, withdraw_labels
-from annotation.models import Campaign, Check, Gold, Item, Label, Slot
+from annotation.models import Campaign, Check, Gold, Item, Label, QuestionTemplate, Slot
 from annotation.models.slot import lease_of
 from annotation.quality import checks
 from annotation.quality.checks import draw_recheck
+from annotation.questions.templates import save_template
 from core.people.tokens import create_token
 from pooling.graphs.opening import open_graph
 from pooling.models import PooledTriple
@@ -661,6 +662,49 @@ def test_answer_that_was_kept_apart_and_comes_again_is_taken_for_gold_as_for_an_
             response = post(ann, SUBMIT, body)
             seen.append((response.status_code, response.json()["kept"], response.json()["repeated"]))
     assert seen == [(201, "surplus", False), (201, "label", False)] * 2
+
+
+@pytest.mark.parametrize(
+    ("took", "ends", "they_keep"),
+    [
+        ([], "given back", True),
+        (["ben"], "given back", True),
+        (["ben"], "lease over", False),
+        (["ben", "cleo"], "lease over", True),
+        (["ben", "cleo"], "given back", False),
+    ],
+)
+def test_late_answers_and_reports_have_the_same_words_for_gold(world, as_user, ann, took, ends, they_keep) -> None:
+    """The words changed before others took the question: own data and the page of reports had the new ones of items,
+    and the old ones of gold.
+    """
+    url, held, golds = many_with_gold(world, ann)
+    campaign = Campaign.objects.get(pool__name="large")
+    Campaign.objects.update(gold_percent=1)  # no gold for the others
+    if ends == "given back":
+        post(ann, RELEASE, {"slots": [item["slot"] for item in held]})
+    else:
+        for places in (Slot, Check):
+            places.objects.filter(state="leased").update(leased_until=timezone.now() - timedelta(seconds=1))
+    for item in QuestionTemplate.objects.filter(version=1):
+        save_template(item.relation, "Is {subject} new to {object}?", item.tail_question, item.head_question)
+    for name in took:
+        person = getattr(world, name)
+        campaign.members.create(person=person, role="annotator", consented_at=timezone.now())
+        theirs = post(as_user(person), url, {"count": len(held) - len(golds)}).json()["items"]
+        assert {item["group"] for item in theirs} == {item["group"] for item in held}
+        if not they_keep:
+            post(as_user(person), RELEASE, {"slots": [item["slot"] for item in theirs]})
+    seen: dict[str, set[Any]] = {}
+    for item in held:
+        report = {"slot": item["slot"], "lease": item["lease"], "client_id": str(uuid4()), "kind": "name"}
+        body = given(item)
+        assert (post(ann, FLAG, report).status_code, post(ann, SUBMIT, body).status_code) == (201, 201)
+        own = ann.get("/account/data.json").json()
+        kept = [one for one in own["labels"] + own["surplus_labels"] if one["label"] == body["client_id"]]
+        told_now = [(one["words"], "reason" in one) for one in kept], own["reports"][-1]["words"]
+        seen.setdefault(item["group"], set()).add(str(told_now))
+    assert {len(words) for words in seen.values()} == {1}
 
 
 @pytest.mark.parametrize("name", ["ben", "ada", "researcher", "manager", "stranger"])
