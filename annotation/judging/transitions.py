@@ -21,12 +21,14 @@ SLOT_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "withdraw": ((SlotState.ANSWERED,), SlotState.WITHDRAWN),
 }
 # a check belongs to one person from the beginning: nobody takes it. Gold is given back when others take what is beside
-# it, and replaced by another check where an item would come again by its other slot
+# it, and replaced by another check where an item would come again by its other slot; that one is brought back where an
+# item would come again by the first
 CHECK_MOVES: dict[str, tuple[tuple[SlotState, ...], SlotState]] = {
     "claim": ((SlotState.FREE,), SlotState.LEASED),
     "renew": ((SlotState.LEASED,), SlotState.LEASED),
     "release": ((SlotState.LEASED,), SlotState.FREE),
     "replace": ((SlotState.FREE,), SlotState.WITHDRAWN),
+    "bring back": ((SlotState.WITHDRAWN,), SlotState.FREE),
     "answer": ((SlotState.FREE, SlotState.LEASED), SlotState.ANSWERED),
 }
 

@@ -198,7 +198,29 @@ def release_all(user: User, campaign: Campaign | None = None) -> int:
 @transaction.atomic
 def _release(user: User, slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
     one_by_one(user)  # a claim between the two would show gold alone
+    _put_beside_own(user, checks)
     return release_slots(slots) + move_checks(checks, "release", leased_until=None)
+
+
+def _put_beside_own(user: User, checks: QuerySet[Check]) -> None:
+    """Put gold that this person holds beside another slot where somebody has taken the one beside it meanwhile.
+
+    Otherwise it would be lost at the moment when it is given back. Their own slots come first, then free ones.
+    """
+    gone = Q(beside__annotator__isnull=False) & ~Q(beside__annotator=user)
+    for check in checks.filter(gone, state=SlotState.LEASED).select_related("beside__item"):
+        assert check.beside is not None
+        group, campaign = check.beside.item.group, check.campaign_id
+        slots = Slot.objects.filter(item__campaign=campaign, item__group=group, number__in=PLACES).select_related(
+            "item"
+        )
+        own = slots.filter(annotator=user).exclude(state=SlotState.WITHDRAWN)
+        near = min(
+            list(own) or list(slots.filter(state=SlotState.FREE)),
+            key=lambda slot: (abs(slot.item.order - check.order), slot.number),
+            default=None,
+        )
+        Check.objects.filter(pk=check.pk).update(beside=near)
 
 
 def held_slots(campaign: Campaign, user: User) -> QuerySet[Slot]:
@@ -427,7 +449,7 @@ def _take_group(
         places.setdefault(slot.item_id, slot)
     slots, mine = alone.among(list(places.values()), back, room)
     if slots:
-        _lose_gold(campaign, user, slots, now)
+        _lose_gold(campaign, user, slots, now, whole=len(slots) == len(places))
     return Taken(frozenset(_lease(campaign, user, slots, now)), frozenset(mine))
 
 
@@ -442,16 +464,19 @@ _FREE = {
 }
 
 
-def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> None:
-    """Take from others the gold beside `slots` of one question, which `user` takes, as an item there would go: what
+def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime, *, whole: bool) -> None:
+    """Take from others the gold beside `slots` of one group, which `user` takes, as an item there would go: what
     they gave back, and what they hold and whose lease is over.
+
+    `whole`: `user` takes all that is free, so that an item after the last of `slots` would go too.
     """
     taken = {slot.item_id: slot for slot in slots}
     golds = campaign.golds.order_by().filter(**question_of(slots[0].item).lookups())
     had = Q(state=SlotState.FREE, template__isnull=False) | Q(state=SlotState.LEASED, leased_until__lt=now)
     theirs = Check.objects.filter(had, gold__in=golds.values("pk")).exclude(person=user).select_related("beside__item")
     for check in theirs:
-        slot = None if check.went_to_others else _slot_of_gold(check, taken, now)
+        is_lost = check.state == SlotState.FREE and check.went_to_others
+        slot = None if is_lost else _slot_of_gold(check, user, taken, now, whole)
         if slot is not None:
             slot = _lost_with(check, slot, taken, now)
             mine = Check.objects.filter(pk=check.pk)
@@ -472,18 +497,22 @@ def _lost_with(check: Check, slot: Slot, taken: Mapping[int, Slot], now: datetim
     return min(lost, key=lambda other: abs(other.item.order - slot.item.order))
 
 
-def _slot_of_gold(check: Check, taken: Mapping[int, Slot], now: datetime) -> Slot | None:
+def _slot_of_gold(check: Check, user: User, taken: Mapping[int, Slot], now: datetime, whole: bool) -> Slot | None:
     """Return which of the slots that are taken, by item, an item in the place of this gold would go with; or None."""
     beside, order = check.beside, check.order
     if beside is not None:
+        if beside.item.group not in {slot.item.group for slot in taken.values()}:
+            return None  # another batch asks the same question
         if (slot := taken.get(beside.item_id)) is not None:
             return slot if slot.number >= beside.number else None  # of two free slots, the first is taken
         is_over = beside.state == SlotState.LEASED and beside.leased_until is not None and beside.leased_until < now
         if beside.state == SlotState.FREE or is_over:
             return None  # it could have been taken
+        if Slot.objects.filter(item=beside.item_id, annotator=user).exists():
+            return None  # they had the other place of both
         order = beside.item.order
     nearest = min(taken.values(), key=lambda slot: abs(slot.item.order - order))
-    return nearest if order <= max(slot.item.order for slot in taken.values()) else None
+    return nearest if whole or order <= max(slot.item.order for slot in taken.values()) else None
 
 
 def _lease(campaign: Campaign, user: User, slots: list[Slot], now: datetime) -> set[int]:

@@ -275,7 +275,10 @@ class Mine(Alone):
         return check.pk
 
     def _give_again(self, pk: int, slots: list[Slot]) -> int:
-        """Return the check to give: another one, with a new ticket, where the item beside it has its other slot."""
+        """Return the check to give: another one, with its own ticket, where the item beside it has its other slot.
+
+        Of an item a person knows two tickets at most, so what it was replaced by replaces it in turn.
+        """
         check = self._checks[pk]
         if check.gold is None or check.beside is None:
             return pk
@@ -288,6 +291,14 @@ class Mine(Alone):
         if slot is None or slot.pk == check.beside_id:
             return pk
         move_checks(Check.objects.filter(pk=pk), "replace")
+        others = Check.objects.filter(gold=check.gold, person=self.user, state=SlotState.WITHDRAWN).exclude(pk=pk)
+        # the ticket of a slot whose label was taken back is never given again
+        known = others.exclude(beside__state=SlotState.WITHDRAWN).order_by("-pk")
+        if (other := known.filter(beside=slot).first() or known.first()) is not None:
+            mine = Check.objects.filter(pk=other.pk)
+            move_checks(mine, "bring back")
+            mine.update(beside=slot)
+            return other.pk
         fields = {name: getattr(check, name) for name in ("campaign", "kind", "person", "gold", "expected", "order")}
         return Check.objects.create(**fields, beside=slot).pk
 

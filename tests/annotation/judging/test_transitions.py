@@ -29,7 +29,7 @@ SLOTS = {
 }
 CHECKS = {
     "claim": {FREE: LEASED}, "renew": {LEASED: LEASED}, "release": {LEASED: FREE}, "replace": {FREE: WITHDRAWN},
-    "answer": {FREE: ANSWERED, LEASED: ANSWERED},
+    "bring back": {WITHDRAWN: FREE}, "answer": {FREE: ANSWERED, LEASED: ANSWERED},
 }  # fmt: skip
 
 

@@ -614,6 +614,104 @@ def test_gold_alone_goes_when_somebody_takes_its_question(world, two_golds) -> N
     assert renew(world.ann, [check.ticket for check in golds]) == 0
 
 
+def of_question_with_gold(campaign: Campaign, user: User) -> tuple[list[Slot], Check]:
+    """Claim a question; return its items, and its gold, which is put after the last of them."""
+    first, *_ = by_question(claim_questions(campaign, user, 1))
+    items = [place for place in first if isinstance(place, Slot)]
+    (gold,) = (place for place in first if isinstance(place, Check))
+    Check.objects.filter(pk=gold.pk).update(order=items[-1].item.order + 1, beside=items[-1])
+    gold.refresh_from_db()
+    return items, gold
+
+
+@pytest.fixture
+def of_two(world) -> Campaign:
+    """Ann's and Ben's: two questions of five candidates, and gold of each."""
+    campaign = make_large(world, [5] * 2, 1, every=1)
+    Campaign.objects.update(gold_percent=50)
+    campaign.refresh_from_db()
+    campaign.members.create(person=world.ben, role="annotator", consented_at=timezone.now())
+    return campaign
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_gold_after_the_last_candidate_goes_when_somebody_takes_the_whole_rest(world, of_two, answers) -> None:
+    """Its person keeps that last one, and a third has its other place. An item after it would have gone."""
+    (*rest, last), gold = of_question_with_gold(of_two, world.ann)
+    of_two.members.create(person=world.cleo, role="annotator", consented_at=timezone.now())
+    claim_questions(of_two, world.cleo, 1)
+    if answers:
+        answer(world.ann, last)
+    release(world.ann, [place.ticket for place in (*rest, gold)])
+    claim_questions(of_two, world.ben, 1)
+    assert {answer(world.ann, place, "N").is_surplus for place in (*rest, gold)} == {True}
+
+
+def test_gold_after_the_last_candidate_stays_when_somebody_takes_what_was_given_back_after_their_answer(
+    world, of_two
+) -> None:
+    """They answered that last one, so they would have answered an item beside it."""
+    items, gold = of_question_with_gold(of_two, world.ann)
+    theirs = claim_questions(of_two, world.ben, 1)
+    answer(world.ben, next(place for place in theirs if isinstance(place, Slot) and place.item == items[-1].item))
+    item = items[0].item
+    Slot.objects.filter(item=item, annotator=world.ben).update(state="free", annotator=None, leased_until=None)
+    release(world.ann, [items[0].ticket, gold.ticket])
+    claim_questions(of_two, world.ben, len(theirs) + 1)
+    assert Slot.objects.filter(item=item, annotator=world.ben).exists()
+    assert [answer(world.ann, place, "N").is_surplus for place in (items[0], gold)] == [True, False]
+
+
+def test_gold_comes_again_after_somebody_took_the_item_beside_it_while_it_was_held(world, of_two) -> None:
+    """Of the rest of the question, nobody could have taken anything meanwhile."""
+    (*rest, last), gold = of_question_with_gold(of_two, world.ann)
+    of_two.members.create(person=world.cleo, role="annotator", consented_at=timezone.now())
+    claim_questions(of_two, world.cleo, 1)
+    release(world.ann, [last.ticket])
+    claim_questions(of_two, world.ben, 1)
+    assert Slot.objects.get(pk=last.pk).annotator == world.ben
+    held = [*rest, gold]
+    for place in held:
+        release(world.ann, [place.ticket])
+        assert claim_questions(of_two, world.ann, len(held)) == held
+    release(world.ann, [place.ticket for place in held])
+    assert claim_questions(of_two, world.ann, 1) == held
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gold_comes_under_two_tickets_at_most_as_an_item_does(world, of_two, seed) -> None:
+    """An item has two places. A third ticket told that it was gold."""
+    Campaign.objects.update(seed=seed)
+    of_two.refresh_from_db()
+    first = claim_questions(of_two, world.ann, 1)
+    seen = [first]
+    for number in range(4):
+        release(world.ann, [place.ticket for place in seen[-1]])
+        if number % 2:
+            let_leases_end(world.ben)
+        else:
+            claim_questions(of_two, world.ben, 1)
+        seen.append(claim_questions(of_two, world.ann, 1))
+    tickets = [[place.ticket for place in places] for places in seen]
+    assert "c" in kinds(first) and not set(tickets[0]) & set(tickets[1])
+    assert tickets[0] == tickets[2] == tickets[4]
+    assert tickets[1] == tickets[3]
+
+
+def test_gold_stays_when_somebody_takes_another_batch_of_its_question(world, of_two) -> None:
+    """Its person answered the item beside it, and gave back another, which stays too."""
+    (first, *_, last), gold = of_question_with_gold(of_two, world.ann)
+    triple = PooledTriple.objects.create(pool=of_two.pool, head=9, relation=0, tail=gold.triple.tail, depth=1)
+    later = Item.objects.create(campaign=of_two, triple=triple, group=99, order=500, side="head")
+    Slot.objects.bulk_create(Slot(item=later, number=number) for number in (1, 2))
+    answer(world.ann, last)
+    release(world.ann, [first.ticket, gold.ticket])
+    later.assigned_to.add(world.ben)
+    theirs = claim_questions(of_two, world.ben, 1)
+    assert [place.item for place in theirs if isinstance(place, Slot)] == [later]
+    assert {first.ticket, gold.ticket} <= {place.ticket for place in claim_questions(of_two, world.ann, 50)}
+
+
 def test_gold_that_was_taken_out_is_not_given_but_may_be_answered(world, two_golds) -> None:
     claim_questions(world.campaign, world.ann, 50)
     assert set_gold_active(world.campaign, [gold.pk for gold in two_golds], False, by=world.manager) == 2
