@@ -171,6 +171,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 30,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;",
     }
+else:
+    # from their first use on, for statements of core/fixed.py; others are never prepared
+    _prepare = None if os.environ.get("DATABASE_PREPARE") == "0" else 0
+    DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = _prepare
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LOGIN_URL = "login"

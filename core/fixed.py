@@ -2,6 +2,7 @@
 
 For the few that every answer of a person needs (see annotation/labelling). A `Fixed` is called with the values that
 change, and gives the rows that its queryset would give; a `FixedUpdate` changes the rows that its queryset would.
+PostgreSQL also plans them only once (core/prepared.py).
 """
 
 from collections.abc import Callable
@@ -34,7 +35,12 @@ class Fixed(Generic[Row]):
     def __call__(self, **values: Any) -> list[Row]:
         """Return the rows for these values, read now."""
         written, params = _written(self, values, self._write)
-        written.compiler.as_sql = lambda *_, **__: (written.sql, params)
+        with written.cursor() as cursor:
+            cursor.execute(written.sql, params)
+            rows = cursor.fetchall()
+        if written.compiler.has_extra_select:  # sorted by what is not asked for
+            rows = [row[: written.compiler.col_count] for row in rows]
+        written.compiler.execute_sql = lambda *_, **__: [rows]
         iterable: Any = written.queryset._iterable_class  # what Django reads a queryset by
         return list(iterable(written.queryset))
 
@@ -58,7 +64,7 @@ class FixedUpdate:
     def __call__(self, **values: Any) -> int:
         """Change the rows for these values; return how many."""
         written, params = _written(self, values, self._write)
-        with written.compiler.connection.cursor() as cursor:
+        with written.cursor() as cursor:
             cursor.execute(written.sql, params)
             return int(cursor.rowcount)
 
@@ -81,6 +87,17 @@ class _Written:
         self.params = [(known.get(param), param, type(param)) for param in params]
         if missing := set(known.values()) - {name for name, _, _ in self.params}:
             raise ValueError(f"{', '.join(sorted(missing))}: not in the SQL of this query as one of its parameters")
+        self.prepared: Any = None
+        if compiler.connection.vendor == "postgresql":
+            from core import prepared  # not at the top: SQLite needs no driver of PostgreSQL
+
+            self.prepared = prepared
+            self.sql = prepared.with_literals(self.sql, self.params, compiler.connection)
+            self.params = [param for param in self.params if param[0]]
+
+    def cursor(self) -> Any:
+        connection = self.compiler.connection
+        return self.prepared.cursor(connection) if self.prepared else connection.cursor()
 
 
 def _written(
@@ -102,7 +119,7 @@ def _written(
         always if name is None else kind(adapted[name]) if issubclass(kind, int) else adapted[name]
         for name, always, kind in written.params
     )
-    return written, params
+    return written, tuple(map(written.prepared.one_type, params)) if written.prepared else params
 
 
 def _stand_in(value: Any, number: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import F, Value
 from django.db.transaction import TransactionManagementError, atomic
 
@@ -24,8 +24,8 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 PROGRAM = """
 import django, json
 django.setup()
-from tests.core.database.test_fixed import at_once, found
-print(json.dumps([found(), at_once()]))
+from tests.core.database.test_fixed import at_once, found, prepared
+print(json.dumps([found(), at_once(), prepared()]))
 """
 
 
@@ -65,6 +65,15 @@ def found() -> list[Any]:
             lambda pk: User.objects.filter(pk=pk).annotate(twice=F("pk") * 2).values_list("twice", flat=True),
             [{"pk": person.pk} for person in people],
         ),
+        (
+            lambda name, last: (
+                User.objects.filter(username=name, last_name=last)
+                .order_by("date_joined")
+                .distinct()
+                .values_list("pk", flat=True)
+            ),
+            [{"name": name, "last": ""} for name in names],
+        ),
     ]
     rows = []
     for build, values in kinds:
@@ -100,8 +109,33 @@ def at_once() -> list[str]:
     return wrong
 
 
+def prepared() -> list[Any]:
+    """Ask nine times by ids of all sizes, over an error and a rollback; return the statements that PostgreSQL keeps for
+    it, with their types, how many plans were made for values and how many for all; and the ids that were found.
+    """
+    fixed: Fixed[Any] = Fixed(
+        lambda pk: User.objects.filter(pk=pk, first_name="only here").values_list("pk", flat=True)
+    )
+    ids = [30_000, 70_000, 2_000_000_000]
+    User.objects.bulk_create(User(pk=pk, username=f"id{pk}", first_name="only here") for pk in ids)
+    found = fixed(pk=ids[0])
+    try:
+        with atomic(), atomic():
+            found += fixed(pk=ids[1])
+            User.objects.create(username=f"id{ids[0]}")
+    except IntegrityError:
+        found += fixed(pk=ids[2])
+    found += [pk for pk in ids * 2 for pk in fixed(pk=pk)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT parameter_types::text, custom_plans, generic_plans FROM pg_prepared_statements"
+            " WHERE statement LIKE '%only here%'"
+        )
+        return [cursor.fetchall(), found == ids * 3]
+
+
 def check(rows: list[list[str]]) -> None:
-    assert len(rows) == 36
+    assert len(rows) == 44
     assert all(of_queryset == of_fixed != "[]" for of_queryset, of_fixed in rows), rows
 
 
@@ -111,9 +145,23 @@ def test_the_rows_of_the_queryset():
 
 @pytest.mark.postgres
 def test_the_rows_of_the_queryset_on_postgresql(tmp_path: Path, migrated_postgres: str):
-    rows, wrong = json.loads(printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path))
+    rows, wrong, (statements, all_found) = json.loads(
+        printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path)
+    )
     check(rows)
     assert not wrong, (len(wrong), wrong[:3])  # each thread has SQL and values of its own
+    # since the rollback, after which the driver prepares again: planned for its values five times, then for all
+    assert all_found and statements == [["{bigint}", 5, 2]]
+
+
+@pytest.mark.postgres
+def test_nothing_is_prepared_where_the_setting_says_so(tmp_path: Path, migrated_postgres: str, monkeypatch):
+    monkeypatch.setenv("DATABASE_PREPARE", "0")
+    rows, wrong, (statements, all_found) = json.loads(
+        printed_on_postgres(PROGRAM, like=migrated_postgres, var=tmp_path)
+    )
+    check(rows)
+    assert not wrong and all_found and statements == []
 
 
 def test_sql_is_written_once_for_a_connection_and_rows_are_read_each_time(django_assert_num_queries):
