@@ -17,6 +17,7 @@ handler403 = "config.problems.forbidden"
 handler404 = "config.problems.not_found"
 handler500 = "config.problems.failed"
 urlpatterns = [
+    path("api/v1/", include("annotation.api.urls")),  # first: each answer of a person goes there
     path(
         "login",
         SignIn.as_view(
@@ -39,7 +40,6 @@ urlpatterns = [
     path("", include("pooling.urls")),
     path("", include("annotation.urls")),
     path("api/v1/", include("pooling.api.urls")),
-    path("api/v1/", include("annotation.api.urls")),
     path("api/v1/", include("evaluation.api.urls")),
     re_path(r"^api/v1/(?P<path>.*[^/])/$", with_slash, name="api-with-slash"),
     re_path(r"^api/v1/", Nothing.as_view(), name="api-nothing"),

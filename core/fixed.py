@@ -52,6 +52,9 @@ class Fixed(Generic[Row]):
         queryset = self._build(**stand_ins)
         written = _Written(queryset, queryset.query.get_compiler(connection=connection), stand_ins)
         vars(queryset.query)["get_compiler"] = lambda *_, **__: written.compiler
+        compiler = written.compiler
+        of_columns = compiler.get_converters([column for column, *_ in compiler.select[: compiler.col_count]])
+        compiler.get_converters = lambda _: of_columns
         return written
 
 
