@@ -167,6 +167,7 @@ def renew(user: User, tickets: Collection[UUID], *, now: datetime | None = None)
     renewed = 0
     of_either = Q(pk__in=slots.values("item__campaign")) | Q(pk__in=checks.values("campaign"))
     with transaction.atomic():
+        one_by_one(user)  # a claim moves checks before slots: each could wait for the other
         campaigns = list(Campaign.objects.filter(of_either).order_by("pk"))
         for campaign in campaigns:
             until, its_slots, its_checks = lease_end(campaign, now), slots, checks

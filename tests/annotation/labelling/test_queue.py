@@ -5,6 +5,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.labelling import queue
 from annotation.labelling.queue import claim_disputed, release, renew
 from annotation.models import Campaign, Item, Slot
 from annotation.people.accounts import add_person
@@ -89,6 +90,17 @@ def test_renew_lengthens_own_leases_only(world) -> None:
     assert renew(world.ann, [ann[0].ticket, ben[0].ticket], now=later(10)) == 1
     ann[0].refresh_from_db()
     assert ann[0].leased_until > later(24)
+
+
+@pytest.mark.parametrize("act", [renew, release])
+def test_what_a_tab_does_with_leases_waits_for_claims_in_another(world, monkeypatch, act) -> None:
+    """A renewal that a claim waited for, and that waited for the claim, ended in an error on PostgreSQL."""
+    tickets, acts = [slot.ticket for slot in claim(world.campaign, world.ann, 2)], []
+    for name in ("one_by_one", "move_slots", "release_slots", "move_checks"):
+        real = getattr(queue, name)
+        monkeypatch.setattr(queue, name, lambda *args, n=name, f=real, **more: (acts.append(n), f(*args, **more))[1])
+    assert act(world.ann, tickets) == len(tickets)
+    assert acts[0] == "one_by_one" and acts[-1] == "move_checks"
 
 
 def test_closed_campaign_gives_out_nothing_new(world) -> None:
