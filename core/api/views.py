@@ -1,5 +1,6 @@
 """Serve the OpenAPI document, and the answer for addresses that do not exist."""
 
+from threading import Lock
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -17,6 +18,8 @@ from rest_framework.response import Response
 from core.api.base import Endpoint
 from core.enums import TokenScope
 
+_WRITING = Lock()  # drf-spectacular looks for other libraries at its first call, and not for two threads at once
+
 
 class Schema(Endpoint, SpectacularAPIView):
     """GET this document, as YAML or JSON. It says nothing of what is on the site, so everybody may read it."""
@@ -32,6 +35,10 @@ class Schema(Endpoint, SpectacularAPIView):
         self.request.accepted_renderer = JSONRenderer()
         self.request.accepted_media_type = JSONRenderer.media_type
         return super().handle_exception(exc)
+
+    def _get_schema_response(self, request: Request) -> Response:
+        with _WRITING:
+            return super()._get_schema_response(request)
 
 
 @csrf_exempt  # the view that it calls says what it needs

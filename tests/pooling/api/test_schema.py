@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -12,10 +15,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView
 
 from config.proxies import read_proxies
 from core.api import throttle
 from core.api.schema import ERRORS
+from core.api.views import Schema
 from core.people.tokens import create_token, scopes_for
 
 ID = "00000000-0000-0000-0000-000000000000"
@@ -115,3 +120,19 @@ def test_fields_beside_a_file_may_not_be_large(world, sign_in, settings):
         413,
         {"error": "What the form holds beside its file is too large: send at most 3 MB."},
     )
+
+
+def test_document_is_written_by_one_thread_at_a_time(monkeypatch) -> None:
+    """After a start, several who asked for it at once got 500: drf-spectacular was looking for other libraries."""
+    writing, seen = [], []
+
+    def write(*_: Any) -> None:
+        writing.append(1)
+        seen.append(len(writing))
+        time.sleep(0.02)
+        writing.pop()
+
+    monkeypatch.setattr(SpectacularAPIView, "_get_schema_response", write)
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: Schema()._get_schema_response(None), range(3)))
+    assert seen == [1, 1, 1]
