@@ -199,15 +199,19 @@ def release_all(user: User, campaign: Campaign | None = None) -> int:
 @transaction.atomic
 def _release(user: User, slots: QuerySet[Slot], checks: QuerySet[Check]) -> int:
     one_by_one(user)  # a claim between the two would show gold alone
-    _put_beside_own(user, checks)
-    return release_slots(slots) + move_checks(checks, "release", leased_until=None)
+    beside = _beside_own(user, checks)
+    released = release_slots(slots)  # slots before checks, as others lock them
+    for pk, slot in beside.items():
+        Check.objects.filter(pk=pk).update(beside=slot)
+    return released + move_checks(checks, "release", leased_until=None)
 
 
-def _put_beside_own(user: User, checks: QuerySet[Check]) -> None:
-    """Put gold that this person holds beside another slot where somebody has taken the one beside it meanwhile.
+def _beside_own(user: User, checks: QuerySet[Check]) -> dict[int, Slot | None]:
+    """Return another slot for gold that this person holds, by check, where somebody has taken the one beside it.
 
     Otherwise it would be lost at the moment when it is given back. Their own slots come first, then free ones.
     """
+    found: dict[int, Slot | None] = {}
     gone = Q(beside__annotator__isnull=False) & ~Q(beside__annotator=user)
     for check in checks.filter(gone, state=SlotState.LEASED).select_related("beside__item"):
         assert check.beside is not None
@@ -221,7 +225,8 @@ def _put_beside_own(user: User, checks: QuerySet[Check]) -> None:
             key=lambda slot: (abs(slot.item.order - check.order), slot.number),
             default=None,
         )
-        Check.objects.filter(pk=check.pk).update(beside=near)
+        found[check.pk] = near
+    return found
 
 
 def held_slots(campaign: Campaign, user: User) -> QuerySet[Slot]:

@@ -201,6 +201,7 @@ class Mine(Alone):
         """Return what fits of a group and its gold, in the order in which it is shown, so that the hand never exceeds
         its limit; gold that does not fit is due with the other slots.
         """
+        back = [pk for pk in back if self._comes_with(self._checks[pk], slots)]
         drawn = self._draw_gold(slots, len(slots[:room]), back) if slots and self.campaign.gold_percent else []
         places: list[tuple[int, int, Slot | int | Gold]] = [(slot.item.order, 2, slot) for slot in slots]
         places += [(self._checks[pk].order, 0, pk) for pk in back]
@@ -212,6 +213,13 @@ class Mine(Alone):
             order = mine[-1].item.order if mine else max(0, slots[0].item.order - 1)
             self._reach(slots[0].item.group, order)
         return mine, [self._give_again(place, slots) for place in shown if isinstance(place, int)] + new
+
+    def _comes_with(self, check: Check, slots: list[Slot]) -> bool:
+        """Return whether gold comes again with these slots: not if somebody else is taking the item beside it now."""
+        beside = check.beside
+        if beside is None or beside.annotator_id == self.user.pk or beside.item_id in {slot.item_id for slot in slots}:
+            return True
+        return kept_slots(self.user, [beside.item_id]).exists()
 
     def _draw_gold(self, slots: list[Slot], taken: int, back: Collection[int]) -> list[tuple[Gold, int]]:
         """Return gold for new slots of one question, each with its order.

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from annotation.errors import CampaignError
 from annotation.judging.judgements import current_verdicts, labels_version, live_labels
+from annotation.labelling import queue
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import label_counts, questions_left
 from annotation.labelling.queue import MAX_LEASED, claim_disputed, release, renew
@@ -696,6 +697,16 @@ def test_gold_comes_under_two_tickets_at_most_as_an_item_does(world, of_two, see
     assert "c" in kinds(first) and not set(tickets[0]) & set(tickets[1])
     assert tickets[0] == tickets[2] == tickets[4]
     assert tickets[1] == tickets[3]
+
+
+def test_gold_does_not_come_alone_while_somebody_else_takes_the_rest_of_its_question(
+    world, of_two, monkeypatch
+) -> None:
+    """The first look leaves out what another claim has locked; gold, which nobody locks, came from it alone."""
+    first = claim_questions(of_two, world.ann, 1)
+    release(world.ann, [place.ticket for place in first])
+    monkeypatch.setitem(queue._FREE, False, lambda **_: [])
+    assert "c" in kinds(first) and claim_questions(of_two, world.ann, 1) == first
 
 
 def test_gold_stays_when_somebody_takes_another_batch_of_its_question(world, of_two) -> None:
