@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in all processes of the site (config/settings.py)
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import os
 import statistics
 import sys
 import time
@@ -28,6 +29,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in all processes of the site (config/settings.py)
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
