@@ -271,6 +271,8 @@ REST_FRAMEWORK = {
 KNOX_TOKEN_MODEL = "core.ApiToken"
 REST_KNOX = {"TOKEN_MODEL": KNOX_TOKEN_MODEL, "AUTH_HEADER_PREFIX": "Token", "TOKEN_PREFIX": "tp_"}
 # Where requests are counted: in each web process, or in one place for all.
+_IN_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
+CACHES = {"default": {"BACKEND": _IN_MEMORY, "OPTIONS": {"MAX_ENTRIES": 10_000}}}  # beyond it, counts are forgotten
 if _cache_url := os.environ.get("CACHE_URL"):
     CACHES = {
         "default": {
