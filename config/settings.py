@@ -24,7 +24,7 @@ from core.zones import read_zone
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 # Threads of torch sleep while they wait for each other. Otherwise they keep cores busy for milliseconds, and on cores
 # that other work uses too, training and ranking take several times as long. Read when torch is first imported.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ["OMP_WAIT_POLICY"] = os.environ.get("OMP_WAIT_POLICY", "PASSIVE")
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(os.environ.get("TRIPLEPOOL_VAR") or data_folder(BASE_DIR)).resolve()
 make_private(VAR)
