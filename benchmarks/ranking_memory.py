@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in all processes of the site (config/settings.py)
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as in all processes of the site (config/settings.py)
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
