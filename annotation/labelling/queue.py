@@ -487,7 +487,7 @@ def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime,
             slot = _lost_with(check, slot, taken, now)
             mine = Check.objects.filter(pk=check.pk)
             if check.state == SlotState.FREE or move_checks(mine, "release", leased_until=None):
-                mine.filter(state=SlotState.FREE).update(beside=slot)
+                mine.filter(state=SlotState.FREE).update(beside=slot, number=None)
 
 
 def _lost_with(check: Check, slot: Slot, taken: Mapping[int, Slot], now: datetime) -> Slot:
@@ -510,7 +510,7 @@ def _slot_of_gold(check: Check, user: User, taken: Mapping[int, Slot], now: date
         if beside.item.group not in {slot.item.group for slot in taken.values()}:
             return None  # another batch asks the same question
         if (slot := taken.get(beside.item_id)) is not None:
-            return slot if slot.number >= beside.number else None  # of two free slots, the first is taken
+            return slot if slot.number >= check.place else None  # of two free slots, the first is taken
         is_over = beside.state == SlotState.LEASED and beside.leased_until is not None and beside.leased_until < now
         if beside.state == SlotState.FREE or is_over:
             return None  # it could have been taken

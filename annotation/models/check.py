@@ -8,7 +8,7 @@ from django.db.models import CheckConstraint, Index, Q, UniqueConstraint
 
 from annotation.enums import Answer, CheckKind, GoldOrigin, SlotState
 from annotation.models.campaign import Campaign
-from annotation.models.slot import Item, QuestionTemplate, Slot, lease_of
+from annotation.models.slot import PLACES, Item, QuestionTemplate, Slot, lease_of
 from core.clock import Stamp
 from pooling.models import PooledTriple
 
@@ -80,6 +80,12 @@ class Check(models.Model):
         related_name="+",
         help_text="of gold: the slot that it was given with; it goes and comes again as that one does",
     )
+    number = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="of gold: of the two places of an item, the one that an item where it is would have; by default that"
+        " of the slot beside it",
+    )
     ticket = models.UUIDField(unique=True, default=uuid4, editable=False)
     state = models.CharField(max_length=10, choices=SlotState, default=SlotState.FREE)
     template = models.ForeignKey(QuestionTemplate, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
@@ -133,6 +139,11 @@ class Check(models.Model):
     def was_given_back(self) -> bool:
         """Return whether its person had it and has not answered it: given back, or lost to others."""
         return self.state == SlotState.FREE and self.template_id is not None
+
+    @property
+    def place(self) -> int:
+        """The number of the place, 1 or 2, that an item where this gold is would have."""
+        return self.number or (self.beside.number if self.beside else PLACES[0])
 
     @property
     def words(self) -> int | None:

@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotation.enums import AnnotationAct, Answer, CampaignState, CheckKind, GoldOrigin, ItemState, SlotState, Verdict
 from annotation.errors import CampaignError
 from annotation.judging.label_file import LabelLine, Triple, read_label_file
-from annotation.judging.transitions import move_checks
+from annotation.judging.transitions import claimable, move_checks
 from annotation.judging.waiting import kept_slots, lost_gold_comes
 from annotation.labelling.question import Question, question_of
 from annotation.labelling.queue import (
@@ -291,12 +291,18 @@ class Mine(Alone):
         if check.gold is None or check.beside is None:
             return pk
         slot = {slot.item_id: slot for slot in slots}.get(check.beside.item_id)
+        number = None
         if slot is None:  # they kept that item: gold does not go with its other slot, which others took and gave back
             slot = kept_slots(self.user, [check.beside.item_id]).first()
             if slot is not None and not check.went_to_others:
-                Check.objects.filter(pk=pk).update(beside=slot)
-                return pk
-        if slot is None or slot.pk == check.beside_id:
+                if check.place == PLACES[0] or not self._first_is_free(slot):
+                    Check.objects.filter(pk=pk).update(beside=slot)
+                    return pk
+                number = PLACES[0]
+        elif slot.pk != check.beside_id and check.number == slot.number:
+            Check.objects.filter(pk=pk).update(beside=slot, number=None)
+            return pk
+        if slot is None or (slot.pk == check.beside_id and number is None):
             return pk
         move_checks(Check.objects.filter(pk=pk), "replace")
         others = Check.objects.filter(gold=check.gold, person=self.user, state=SlotState.WITHDRAWN).exclude(pk=pk)
@@ -305,10 +311,18 @@ class Mine(Alone):
         if (other := known.filter(beside=slot).first() or known.first()) is not None:
             mine = Check.objects.filter(pk=other.pk)
             move_checks(mine, "bring back")
-            mine.update(beside=slot)
+            mine.update(beside=slot, number=number)
             return other.pk
         fields = {name: getattr(check, name) for name in ("campaign", "kind", "person", "gold", "expected", "order")}
-        return Check.objects.create(**fields, beside=slot).pk
+        return Check.objects.create(**fields, beside=slot, number=number).pk
+
+    def _first_is_free(self, kept: Slot) -> bool:
+        """Return whether the first place of an item whose second one this person kept could be taken by somebody.
+
+        Of two free places of an item the first is taken, so one that they had given back would come by it.
+        """
+        first = Slot.objects.filter(claimable(clock.now()), item=kept.item_id, number=PLACES[0])
+        return kept.number != PLACES[0] and first.exists()
 
 
 _REACHED = Fixed(

@@ -699,6 +699,34 @@ def test_gold_comes_under_two_tickets_at_most_as_an_item_does(world, of_two, see
     assert tickets[1] == tickets[3]
 
 
+@pytest.mark.parametrize("away", ["given back", "over"])
+def test_single_candidates_come_again_by_the_first_place_that_others_left(world, of_two, away) -> None:
+    """Whoever gave back one after the other, and claimed, saw the ticket of items change, and that of gold stay."""
+    theirs = claim_questions(of_two, world.ben, 1)
+    mine = claim_questions(of_two, world.ann, 1)
+    assert "c" in kinds(mine) and {place.number for place in mine if isinstance(place, Slot)} == {2}
+    if away == "over":
+        let_leases_end(world.ben)
+    else:
+        release(world.ben, [place.ticket for place in theirs])
+    for number, place in enumerate(mine):
+        release(world.ann, [place.ticket])
+        changed = claim_questions(of_two, world.ann, len(mine))[number]
+        assert (changed.asked.triple, changed.ticket == place.ticket) == (place.asked.triple, False)
+        release(world.ann, [changed.ticket])
+        assert claim_questions(of_two, world.ann, len(mine))[number] == changed
+        mine[number] = changed
+    assert {place.number for place in mine if isinstance(place, Slot)} == {1}
+    # all at once: they have the first places, which come again
+    release(world.ann, [place.ticket for place in mine])
+    assert claim_questions(of_two, world.ann, 1) == mine
+    # and under the tickets of the second ones, once somebody took the first
+    release(world.ann, [place.ticket for place in mine])
+    claim_questions(of_two, world.ben, 1)
+    last = claim_questions(of_two, world.ann, 1)
+    assert len(last) == len(mine) and not {place.ticket for place in last} & {place.ticket for place in mine}
+
+
 def test_gold_does_not_come_alone_while_somebody_else_takes_the_rest_of_its_question(
     world, of_two, monkeypatch
 ) -> None:
