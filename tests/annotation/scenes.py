@@ -161,12 +161,14 @@ def gold_in_tabs(rounds: int) -> dict[str, Any]:
     campaign.refresh_from_db()
     gold = {"campaign": campaign, "relation": 0, "side": "head", "answer": "Y", "origin": "file"}
     Gold.objects.bulk_create(Gold(head=1_000 + i, tail=i % 2, **gold) for i in range(8))
-    busy, looks, shown, alone = True, 0, 0, 0
+    busy, looks, taken, shown, alone = True, 0, 0, 0, 0
 
     def take_and_give_back() -> None:
-        nonlocal busy, shown
-        for _ in range(rounds):
+        nonlocal busy, taken, shown
+        # on a busy machine the others wait long for their turn
+        while taken < rounds or (looks <= rounds / 4 and taken < 20 * rounds):
             held = claim_questions(campaign, user, 50)
+            taken += 1
             shown += any(isinstance(place, Check) for place in held)
             release(user, [place.ticket for place in held])
         busy = False
@@ -180,7 +182,7 @@ def gold_in_tabs(rounds: int) -> dict[str, Any]:
             looks += 1
 
     together([take_and_give_back, look, look])
-    return {"shown": shown, "looked": looks > rounds / 4, "alone": alone}
+    return {"not shown": taken - shown, "looked": looks > rounds / 4, "alone": alone}
 
 
 def withdrawn_twice(tabs: int, items: int) -> dict[str, Any]:

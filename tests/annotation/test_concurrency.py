@@ -121,7 +121,7 @@ def test_one_person_in_several_tabs_holds_no_more_than_anybody(played) -> None:
 
 
 def test_gold_shows_in_no_tab_without_items_of_its_question(played) -> None:
-    assert played["gold_in_tabs"] == {"shown": 40, "looked": True, "alone": 0}
+    assert played["gold_in_tabs"] == {"not shown": 0, "looked": True, "alone": 0}
 
 
 def test_labels_withdrawn_twice_at_once_are_told_once(played) -> None:
