@@ -24,7 +24,7 @@ from annotation.labelling import queue, withdraw
 from annotation.labelling import submit as labels
 from annotation.labelling.assignments import GivenAnswer
 from annotation.labelling.own_labels import own_labels
-from annotation.labelling.places import KeptLabel, Place, place_and_label, place_of_label, place_of_ticket
+from annotation.labelling.places import KnownLabel, Place, place_and_label, place_of_label, place_of_ticket
 from annotation.labelling.training import check_trained
 from annotation.messages import flags
 from annotation.models import Campaign, Label
@@ -144,7 +144,7 @@ class Submit(_OfTicket):
     """POST an answer: how it was kept, and up to `count` next questions when that is asked."""
 
     given: GivenAnswer
-    label: KeptLabel | None = None
+    label: KnownLabel | None = None
 
     def find(self, ticket: UUID) -> Place | None:
         place, self.label = place_and_label(ticket, self.given.client_id)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import BooleanField, IntegerField, OuterRef, QuerySet, Subquery, Value
+from django.db.models import BooleanField, CharField, IntegerField, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation.enums import CampaignState, SlotState
@@ -17,6 +17,18 @@ from annotation.models.slot import ADJUDICATION, PLACES
 from core.fixed import Fixed
 
 KeptLabel = Label | CheckLabel | SurplusLabel
+
+
+class KnownLabel(NamedTuple):
+    """What is known of a kept label of any kind, read by the same query and into the same columns for each."""
+
+    pk: int
+    kind: type[KeptLabel]
+    client_id: UUID
+    annotator_id: int
+    item_id: int | None
+    check_item_id: int | None
+    reason: str  # of a surplus label
 
 
 class Place(NamedTuple):
@@ -58,12 +70,12 @@ def place_of_ticket(ticket: UUID) -> Place | None:
     return None if found is None else Place(*found)
 
 
-def place_and_label(ticket: UUID, client_id: UUID) -> tuple[Place | None, KeptLabel | None]:
+def place_and_label(ticket: UUID, client_id: UUID) -> tuple[Place | None, KnownLabel | None]:
     """Return what `place_of_ticket` and `label_of_client` do, in one query for both."""
     place = label = None
     for row in _BY_BOTH(ticket=ticket, client_id=client_id):
         if row[0] is None:
-            label = label or _label(*row[1:3])
+            label = label or _known(client_id, *row[1:7])
         else:
             place = place or Place(*row)
     return place, label
@@ -117,13 +129,21 @@ def _places(slots: QuerySet[Slot], checks: QuerySet[Check]) -> QuerySet[Any, tup
 
 
 _KINDS: tuple[type[KeptLabel], ...] = (Label, CheckLabel, SurplusLabel)
+_NO_ID, _NO_REASON = Value(None, IntegerField()), Value("", CharField())
 
 
 def _ids_of_client(client_id: UUID, *more: Value) -> list[QuerySet[Any, tuple[Any, ...]]]:
-    """Return the number of each kind and the ids of its labels, and `more` columns."""
+    """Return what `_known` takes of the labels with this id, one query for each kind, and `more` columns around it."""
+    columns: tuple[tuple[Any, ...], ...] = (  # check, item, annotator, reason
+        (_NO_ID, "item", "annotator", _NO_REASON),
+        ("check_item", _NO_ID, "annotator", _NO_REASON),
+        ("check_item", "item", "annotator", "reason"),
+    )
     return [
-        kind.objects.order_by().filter(client_id=client_id).values_list(*more[:1], Value(number), "pk", *more[1:])
-        for number, kind in enumerate(_KINDS)
+        kind.objects.order_by()
+        .filter(client_id=client_id)
+        .values_list(*more[:1], "pk", *of_kind, Value(number, IntegerField()), *more[1:])
+        for number, (kind, of_kind) in enumerate(zip(_KINDS, columns, strict=True))
     ]
 
 
@@ -131,22 +151,24 @@ def _union(first: QuerySet[Any, Any], *others: QuerySet[Any, Any]) -> QuerySet[A
     return first.union(*others, all=True)
 
 
-def _label(kind: int, pk: int) -> KeptLabel:
-    return _KINDS[kind].objects.get(pk=pk)
+def _known(
+    client_id: UUID, pk: int, check: int | None, item: int | None, annotator: int, reason: str, number: int
+) -> KnownLabel:
+    return KnownLabel(pk, _KINDS[number], client_id, annotator, item, check, reason)
 
 
 def _of_ticket(ticket: UUID) -> QuerySet[Any, tuple[Any, ...]]:
     return _places(Slot.objects.filter(ticket=ticket), Check.objects.filter(ticket=ticket))
 
 
-_NOTHING = [Value(None, IntegerField())] * (len(Place._fields) - 2)
+_NOTHING = [_NO_ID] * (len(Place._fields) - 6)
 _BY_TICKET = Fixed(_of_ticket)
 _BY_ID = Fixed(lambda slot, check: _places(Slot.objects.filter(pk=slot), Check.objects.filter(pk=check)))
 _BY_BOTH = Fixed(lambda ticket, client_id: _union(_of_ticket(ticket), *_ids_of_client(client_id, *_NOTHING)))
 _OF_CLIENT = Fixed(lambda client_id: _union(*_ids_of_client(client_id)))
 
 
-def label_of_client(client_id: UUID) -> KeptLabel | None:
+def label_of_client(client_id: UUID) -> KnownLabel | None:
     """Return the label of any kind that has this id."""
     found = _OF_CLIENT.first(client_id=client_id)
-    return None if found is None else _label(*found)
+    return None if found is None else _known(client_id, *found)

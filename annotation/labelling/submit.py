@@ -15,7 +15,7 @@ from annotation.errors import AnswerRefused, NotYours
 from annotation.judging.judgements import live_labels
 from annotation.labelling.assignments import GivenAnswer, lock_assignment
 from annotation.labelling.own_labels import changeable_tickets
-from annotation.labelling.places import KeptLabel, Place, label_of_client, place_and_label, place_of_label
+from annotation.labelling.places import KeptLabel, KnownLabel, Place, label_of_client, place_and_label, place_of_label
 from annotation.models import Campaign, SurplusLabel
 from annotation.models.slot import ADJUDICATION, lease_of
 from annotation.sources.evidence import check_evidence, clean_link
@@ -43,16 +43,21 @@ _SURPLUS = {
 
 @dataclass(frozen=True)
 class SubmitResult:
-    label: KeptLabel
+    label: KeptLabel | KnownLabel
     repeated: bool = False
 
     @property
+    def reason(self) -> str:
+        """Why the answer was kept apart; empty if it counts."""
+        return self.label.reason if isinstance(self.label, SurplusLabel | KnownLabel) else ""
+
+    @property
     def is_surplus(self) -> bool:
-        return isinstance(self.label, SurplusLabel)
+        return bool(self.reason)
 
     @property
     def message(self) -> str:
-        return str(_SURPLUS[SurplusReason(self.label.reason)]) if isinstance(self.label, SurplusLabel) else ""
+        return str(_SURPLUS[SurplusReason(self.reason)]) if self.reason else ""
 
 
 def submit(
@@ -62,7 +67,7 @@ def submit(
     given: GivenAnswer,
     *,
     sources: VerifiedSources | None = None,
-    found: tuple[Place | None, KeptLabel | None] | None = None,
+    found: tuple[Place | None, KnownLabel | None] | None = None,
     now: datetime | None = None,
 ) -> SubmitResult:
     """Keep an answer to a question that this person was given.
@@ -82,7 +87,7 @@ def submit(
         return _repeated(first, user, place)
     # what is refused or repeated locks nothing: a lock of an item is written to the disk, and a check has none
     _check(place, given, sources)
-    if first is not None and not isinstance(first, SurplusLabel):
+    if first is not None and not first.reason:
         return _repeated(first, user, place)  # refused, unless the same answer was kept since the place was read
     with _one_client_id(given.client_id), transaction.atomic():
         asked = lock_assignment(user, place)
@@ -147,11 +152,10 @@ def _one_client_id(client_id: UUID) -> Iterator[None]:
         raise
 
 
-def _repeated(first: KeptLabel, user: User, place: Place) -> SubmitResult:
+def _repeated(first: KnownLabel, user: User, place: Place) -> SubmitResult:
     """Return the first result of the same submit; AnswerRefused if the id names an answer to something else."""
     question = (None, place.pk) if place.is_check else (place.item_id, None)
-    named = getattr(first, "item_id", None), getattr(first, "check_item_id", None)
-    if first.annotator_id != user.pk or named != question:
+    if first.annotator_id != user.pk or (first.item_id, first.check_item_id) != question:
         raise AnswerRefused(_USED)
     return SubmitResult(first, repeated=True)
 

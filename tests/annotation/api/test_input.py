@@ -258,7 +258,7 @@ def test_queries_do_not_grow_with_what_is_judged(world, crowded, as_user, judged
         "claim again": 8,
         "submit": 11,
         "submit with next": 13,
-        "repeated": 6,
+        "repeated": 5,
         "change": 20,
         "progress": 12,
         "own labels": 8,
