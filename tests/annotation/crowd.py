@@ -24,6 +24,7 @@ from django.utils import timezone  # noqa: E402
 from annotation.campaigns.lifecycle import open_campaign  # noqa: E402
 from annotation.judging.judgements import decide  # noqa: E402
 from annotation.labelling.assignments import GivenAnswer  # noqa: E402
+from annotation.labelling.places import KnownLabel  # noqa: E402
 from annotation.labelling.queue import claim_disputed  # noqa: E402
 from annotation.labelling.submit import submit  # noqa: E402
 from annotation.models import Campaign, Item, Judgement, Slot, SurplusLabel  # noqa: E402
@@ -129,7 +130,8 @@ def answer_slot(user: User, slot: Slot, answer: str, times: str = "once", commen
     def send() -> None:
         link = "" if answer == "?" else LINK
         result = submit(user, slot.ticket, lease, GivenAnswer(client, answer, link, comment))
-        kept.append((type(result.label), result.label.pk))
+        label = result.label
+        kept.append((label.kind if isinstance(label, KnownLabel) else type(label), label.pk))
 
     if times == "at once":
         together([send, send])
