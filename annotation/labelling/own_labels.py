@@ -174,14 +174,8 @@ def _golds_kept(user: User, campaign: Campaign, checks: Collection[Check]) -> li
     """Return the gold of free and leased checks that this person has in hand, or that comes again."""
     had = [check for check in checks if check.state == SlotState.LEASED or check.template_id is not None]
     golds = [check for check in had if check.kind == CheckKind.GOLD]
-    comes = lost_gold_comes(
-        campaign, user, {check.beside.item_id for check in golds if check.beside and _is_lost(check)}
-    )
-    return [check for check in golds if not _is_lost(check) or (check.beside and check.beside.item_id in comes)]
-
-
-def _is_lost(check: Check) -> bool:
-    return check.state == SlotState.FREE and check.went_to_others
+    comes = lost_gold_comes(campaign, user, {check.beside.item_id for check in golds if check.beside and check.is_lost})
+    return [check for check in golds if not check.is_lost or (check.beside and check.beside.item_id in comes)]
 
 
 def num_assigned(user: User, campaign: Campaign) -> int:

@@ -481,8 +481,7 @@ def _lose_gold(campaign: Campaign, user: User, slots: list[Slot], now: datetime,
     had = Q(state=SlotState.FREE, template__isnull=False) | Q(state=SlotState.LEASED, leased_until__lt=now)
     theirs = Check.objects.filter(had, gold__in=golds.values("pk")).exclude(person=user).select_related("beside__item")
     for check in theirs:
-        is_lost = check.state == SlotState.FREE and check.went_to_others
-        slot = None if is_lost else _slot_of_gold(check, user, taken, now, whole)
+        slot = None if check.is_lost else _slot_of_gold(check, user, taken, now, whole)
         if slot is not None:
             slot = _lost_with(check, slot, taken, now)
             mine = Check.objects.filter(pk=check.pk)

@@ -161,3 +161,8 @@ class Check(models.Model):
     def went_to_others(self) -> bool:
         """Return whether somebody else has, or answered, the slot that this gold was given with."""
         return self.beside is not None and self.beside.annotator_id not in (None, self.person_id)
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether its person gave it back, or kept it past its lease, and others took the slot beside it."""
+        return self.state == SlotState.FREE and self.went_to_others
